@@ -1,0 +1,1 @@
+"""Step (b): component counts to the bipartite graph Γ and the domain sizes."""

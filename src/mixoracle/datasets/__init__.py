@@ -1,0 +1,1 @@
+"""Simulated problems and the paper's worked examples, with their known truth."""

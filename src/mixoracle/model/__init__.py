@@ -1,0 +1,22 @@
+"""The records that travel between the stages: what is learned and what is simulated.
+
+Each is frozen, checks itself when it is made, compares by value and prints helpfully. None of
+them knows how it was made: an exact oracle, a simulator and a learner fill the same records.
+"""
+
+from mixoracle.model.bipartite import Bipartite
+from mixoracle.model.components import ComponentSet, GaussianComponents
+from mixoracle.model.cpdag import CPDAG
+from mixoracle.model.joint import JointTable
+from mixoracle.model.latent_model import LatentModel
+from mixoracle.model.projection import Projection
+
+__all__ = [
+    "CPDAG",
+    "Bipartite",
+    "ComponentSet",
+    "GaussianComponents",
+    "JointTable",
+    "LatentModel",
+    "Projection",
+]

@@ -1,0 +1,51 @@
+"""Array chores that every record shares: copy, freeze, compare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+
+
+def frozen_array(values: Any, dtype: Any, what: str) -> NDArray[Any]:
+    """Copy ``values`` to a read-only array of ``dtype``, or say why that cannot be done."""
+    try:
+        array = np.array(values, dtype=dtype, order="C", copy=True)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"{what} should be an array of {np.dtype(dtype).name}: {error}"
+        ) from error
+    array.setflags(write=False)
+    return array
+
+
+def frozen_whole_numbers(values: Any, what: str) -> NDArray[np.int64]:
+    """Copy ``values`` to read-only integers, refusing fractions instead of cutting them off."""
+    array = frozen_array(values, np.float64, what)
+    if not np.all(np.isfinite(array)) or np.any(array != np.round(array)):
+        raise InvalidInputError(f"{what} should be whole numbers; got {np.asarray(values)!r}")
+    return frozen_array(array, np.int64, what)
+
+
+def frozen_bools(values: Any, what: str) -> NDArray[np.bool_]:
+    """Copy ``values`` to read-only booleans, accepting 0/1 and nothing else."""
+    array = frozen_array(values, np.float64, what)
+    if not np.all((array == 0) | (array == 1)):
+        raise InvalidInputError(f"{what} should hold only 0/1 or False/True")
+    return frozen_array(array, np.bool_, what)
+
+
+def frozen_domain_sizes(values: Any, n_latent: int, what: str) -> tuple[int, ...]:
+    """Check one domain size of at least 2 for each latent."""
+    sizes = frozen_whole_numbers(values, what)
+    if sizes.ndim != 1 or len(sizes) != n_latent:
+        raise InvalidInputError(
+            f"{what} should hold one size for each of the {n_latent} latents; "
+            f"got shape {sizes.shape}"
+        )
+    if np.any(sizes < 2):
+        raise InvalidInputError(f"{what} should all be at least 2; got {tuple(sizes.tolist())}")
+    return tuple(int(size) for size in sizes)

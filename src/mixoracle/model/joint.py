@@ -1,0 +1,106 @@
+"""The joint probability table of the latents: the tensor J of ``thm:Ph``."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model._arrays import frozen_array
+
+# Sums of thousands of rounded products stray by a few ulp each; a sum further off than this was
+# not meant to be a distribution.
+_SUM_TOLERANCE = 1e-8
+_ROWS_SHOWN = 24
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointTable:
+    """P(H) as an array with one axis for each latent.
+
+    Parameters
+    ----------
+    table : array of shape ``domain_sizes``
+        Non-negative, sums to one. With no latents it is the 0-d array 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> joint = JointTable(np.array([[0.4, 0.1], [0.2, 0.3]]))
+    >>> joint.domain_sizes
+    (2, 2)
+    >>> joint.marginal([1]).table.tolist()
+    [0.6000000000000001, 0.4]
+    """
+
+    table: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        table = frozen_array(self.table, np.float64, "a joint table")
+        if any(size < 1 for size in table.shape):
+            raise InvalidInputError(
+                f"a joint table needs at least one state for each latent; got shape {table.shape}"
+            )
+        if not np.all(np.isfinite(table)):
+            raise InvalidInputError("a joint table should hold finite numbers; got NaN or inf")
+        if np.any(table < 0):
+            raise InvalidInputError(
+                f"a joint table cannot be negative; its smallest entry is {table.min():.6g}"
+            )
+        total = float(table.sum())
+        if abs(total - 1.0) > _SUM_TOLERANCE:
+            raise InvalidInputError(
+                f"a joint table should sum to 1; it sums to {total:.10g} (divide it by its sum)"
+            )
+        object.__setattr__(self, "table", table)
+
+    @property
+    def n_latent(self) -> int:
+        """How many latents the table is over."""
+        return self.table.ndim
+
+    @property
+    def domain_sizes(self) -> tuple[int, ...]:
+        """The number of states of each latent."""
+        return self.table.shape
+
+    def marginal(self, latents: Any) -> JointTable:
+        """P of some latents, in the order in which they are named."""
+        kept = [int(latent) for latent in latents]
+        if len(set(kept)) != len(kept) or any(not 0 <= j < self.n_latent for j in kept):
+            raise InvalidInputError(
+                f"a marginal needs distinct latents from 0 to {self.n_latent - 1}; got {kept}"
+            )
+        dropped = tuple(j for j in range(self.n_latent) if j not in kept)
+        ascending = self.table.sum(axis=dropped)
+        return JointTable(np.transpose(ascending, np.argsort(np.argsort(kept)) if kept else ()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JointTable):
+            return NotImplemented
+        return np.array_equal(self.table, other.table)
+
+    def __hash__(self) -> int:
+        return hash((self.table.shape, self.table.tobytes()))
+
+    def __repr__(self) -> str:
+        sizes = "×".join(map(str, self.domain_sizes)) or "no latents"
+        empty = int(np.sum(self.table == 0))
+        note = f", {empty} of {self.table.size} cells empty" if empty else ""
+        return f"JointTable({sizes}, smallest {self.table.min():.3g}{note})"
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(-self.table, axis=None, kind="stable")[:_ROWS_SHOWN]
+        head = "".join(f"<th>H{j + 1}</th>" for j in range(self.n_latent))
+        rows = []
+        for flat in order:
+            cell = np.unravel_index(flat, self.table.shape)
+            states = "".join(f"<td>{int(state)}</td>" for state in cell)
+            rows.append(f"<tr>{states}<td>{self.table[cell]:.4f}</td></tr>")
+        cut = self.table.size - len(order)
+        note = f"<caption>{cut} smaller cells not shown</caption>" if cut > 0 else ""
+        return f"<table>{note}<tr>{head}<th>{html.escape('P')}</th></tr>{''.join(rows)}</table>"

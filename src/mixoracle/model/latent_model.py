@@ -1,0 +1,215 @@
+"""The whole model: what causes what, and how likely each joint hidden state is."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model._arrays import frozen_bools, frozen_domain_sizes
+from mixoracle.model.components import ComponentSet
+from mixoracle.model.cpdag import CPDAG
+from mixoracle.model.joint import JointTable
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LatentModel:
+    """G = Γ ∪ Λ with P(H), and with the components where they are known.
+
+    Parameters
+    ----------
+    observed_names, latent_names : sequences of str
+        Distinct and not empty.
+    bipartite : (n_observed, n_latent) bool array
+        Γ: row i is pa(X_i).
+    domain_sizes : sequence of int
+        dim(H_j), at least 2 each.
+    joint : JointTable
+        P(H), of shape ``domain_sizes``.
+    latent_graph : CPDAG
+        Λ over the latents.
+    components : sequence of ComponentSet, or None
+        For each observed variable its distribution in each configuration of its parents
+        (see :mod:`mixoracle.model.components` for their order).
+    """
+
+    observed_names: tuple[str, ...]
+    latent_names: tuple[str, ...]
+    bipartite: NDArray[np.bool_]
+    domain_sizes: tuple[int, ...]
+    joint: JointTable
+    latent_graph: CPDAG
+    components: tuple[ComponentSet, ...] | None = None
+
+    def __post_init__(self) -> None:
+        observed = _checked_names(self.observed_names, "observed")
+        latent = _checked_names(self.latent_names, "latent")
+        bipartite = frozen_bools(self.bipartite, "Γ")
+        if bipartite.shape != (len(observed), len(latent)):
+            raise InvalidInputError(
+                f"Γ should have a row for each of the {len(observed)} observed variables and a "
+                f"column for each of the {len(latent)} latents; got shape {bipartite.shape}"
+            )
+        sizes = frozen_domain_sizes(self.domain_sizes, len(latent), "domain sizes")
+        if self.joint.domain_sizes != sizes:
+            raise InvalidInputError(
+                f"P(H) should have shape {sizes}, the domain sizes; got {self.joint.domain_sizes}"
+            )
+        if self.latent_graph.n_nodes != len(latent):
+            raise InvalidInputError(
+                f"Λ should have one node for each of the {len(latent)} latents; "
+                f"got {self.latent_graph.n_nodes}"
+            )
+        object.__setattr__(self, "observed_names", observed)
+        object.__setattr__(self, "latent_names", latent)
+        object.__setattr__(self, "bipartite", bipartite)
+        object.__setattr__(self, "domain_sizes", sizes)
+        if self.components is not None:
+            object.__setattr__(self, "components", tuple(self.components))
+            self._check_components(tuple(self.components))
+
+    def _check_components(self, components: tuple[ComponentSet, ...]) -> None:
+        if len(components) != self.n_observed:
+            raise InvalidInputError(
+                f"components should hold one entry for each of the {self.n_observed} observed "
+                f"variables; got {len(components)}"
+            )
+        for i, held in enumerate(components):
+            expected = self.n_components(i)
+            if held.n_components != expected:
+                raise InvalidInputError(
+                    f"{self.observed_names[i]} needs {expected} components, one for each "
+                    f"configuration of its parents; got {held.n_components}"
+                )
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed variables, n."""
+        return len(self.observed_names)
+
+    @property
+    def n_latent(self) -> int:
+        """The number of latents, m."""
+        return len(self.latent_names)
+
+    def parents(self, observed: int) -> tuple[int, ...]:
+        """pa(X_i) in ascending order."""
+        return tuple(int(j) for j in np.flatnonzero(self.bipartite[observed]))
+
+    def children(self, latent: int) -> tuple[int, ...]:
+        """ne(H_j) in Γ, in ascending order."""
+        return tuple(int(i) for i in np.flatnonzero(self.bipartite[:, latent]))
+
+    def n_components(self, observed: int) -> int:
+        """k(X_i) by ``obs:counting``."""
+        return int(np.prod([self.domain_sizes[j] for j in self.parents(observed)], dtype=int))
+
+    def component_of_states(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The component of each X_i in each row of latent states: (N, m) to (N, n_observed)."""
+        labels = np.zeros((len(states), self.n_observed), dtype=np.int64)
+        for i in range(self.n_observed):
+            for j in self.parents(i):
+                labels[:, i] = labels[:, i] * self.domain_sizes[j] + states[:, j]
+        return labels
+
+    def to_networkx(self) -> nx.DiGraph[str | int]:
+        """G as a DiGraph over names; nodes carry ``kind`` and latents their ``domain_size``.
+
+        Undirected edges of Λ become pairs of arrows marked ``undirected=True``.
+        """
+        clash = set(self.observed_names) & set(self.latent_names)
+        if clash:
+            raise InvalidInputError(
+                f"a latent and an observed variable share the name {sorted(clash)[0]!r}; "
+                "rename one to make a graph over names"
+            )
+        graph = self.latent_graph.to_networkx(self.latent_names)
+        for name, size in zip(self.latent_names, self.domain_sizes, strict=True):
+            graph.nodes[name].update(kind="latent", domain_size=size)
+        graph.add_nodes_from(self.observed_names, kind="observed")
+        graph.add_edges_from(
+            (self.latent_names[j], self.observed_names[i], {"undirected": False})
+            for i, j in np.argwhere(self.bipartite)
+        )
+        return graph
+
+    def save(self, directory: str | PathLike[str]) -> None:
+        """Write ``model.json`` and its arrays into ``directory``, atomically."""
+        from mixoracle.model.storage import save_model
+
+        save_model(self, directory)
+
+    @staticmethod
+    def load(directory: str | PathLike[str]) -> LatentModel:
+        """Read what :meth:`save` wrote."""
+        from mixoracle.model.storage import load_model
+
+        return load_model(directory)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LatentModel):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return (
+            self.observed_names,
+            self.latent_names,
+            self.bipartite.tobytes(),
+            self.domain_sizes,
+            self.joint,
+            self.latent_graph,
+            self.components,
+        )
+
+    def __repr__(self) -> str:
+        lines = [f"LatentModel: {self.n_latent} latents behind {self.n_observed} observed"]
+        for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True)):
+            driven = ", ".join(self.observed_names[i] for i in self.children(j))
+            lines.append(f"  {name} ({size} states) → {driven or 'nothing'}")
+        lines.append(f"  among the latents: {self._describe_latent_graph()}")
+        return "\n".join(lines)
+
+    def _describe_latent_graph(self) -> str:
+        names = self.latent_names
+        arrows = [f"{names[i]} → {names[j]}" for i, j in sorted(self.latent_graph.directed)]
+        pairs = sorted(tuple(sorted(pair)) for pair in self.latent_graph.undirected)
+        return ", ".join(arrows + [f"{names[i]} — {names[j]}" for i, j in pairs]) or "no edges"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{size}</td><td>"
+            + html.escape(", ".join(self.observed_names[i] for i in self.children(j)))
+            + "</td></tr>"
+            for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True))
+        )
+        return (
+            "<table><tr><th>latent</th><th>states</th><th>drives</th></tr>"
+            f"{rows}</table><p>Among the latents: {html.escape(self._describe_latent_graph())}</p>"
+        )
+
+
+def _checked_names(names: Sequence[str], kind: str) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise InvalidInputError(f"{kind} names should be a sequence of strings; got one string")
+    checked = tuple(names)
+    if not all(isinstance(name, str) and name for name in checked):
+        raise InvalidInputError(f"{kind} names should be strings that are not empty")
+    repeated = {name for name in checked if checked.count(name) > 1}
+    if repeated:
+        raise InvalidInputError(
+            f"{kind} names should be distinct; {sorted(repeated)[0]!r} occurs more than once"
+        )
+    return checked

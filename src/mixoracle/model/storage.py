@@ -1,0 +1,200 @@
+"""A model on disk: ``model.json`` and, beside it, one file of plain arrays.
+
+A save never leaves a mixture of an old and a new model behind. The arrays go first, into a file
+named after their own digest; ``model.json``, which names that file, is then put in place in one
+step. Equal models give equal bytes, so that a repeated run can be compared with ``cmp``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.model._arrays import frozen_bools
+from mixoracle.model.components import ComponentSet
+from mixoracle.model.cpdag import CPDAG
+from mixoracle.model.joint import JointTable
+from mixoracle.model.latent_model import LatentModel
+
+FORMAT = "mixoracle.LatentModel"
+FORMAT_VERSION = 1
+MODEL_FILE = "model.json"
+# Zip entries carry a date; a fixed one keeps equal models equal in bytes.
+_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
+    """Write a model into a directory, which is made if it is not there."""
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    packed = _pack_arrays(_model_arrays(model))
+    digest = hashlib.sha256(packed).hexdigest()
+    arrays_name = f"arrays-{digest[:16]}.npz"
+    text = json.dumps(_model_header(model, arrays_name, digest), indent=2, ensure_ascii=False)
+    write_atomically(folder / arrays_name, packed)
+    write_atomically(folder / MODEL_FILE, text.encode("utf-8") + b"\n")
+    for stale in folder.glob("arrays-*.npz"):
+        if stale.name != arrays_name:
+            stale.unlink()
+
+
+def load_model(directory: str | PathLike[str]) -> LatentModel:
+    """Read a model back, checking all that can be checked."""
+    folder = Path(directory)
+    header = _read_header(folder / MODEL_FILE)
+    try:
+        arrays = _read_arrays(folder, header["arrays"])
+        return _build_model(header, arrays)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise FileFormatError(
+            f"{folder / MODEL_FILE} is not a complete model: {type(error).__name__} {error}; "
+            "save the model again"
+        ) from error
+    except InvalidInputError as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(
+            f"{folder / MODEL_FILE} contradicts itself: {error}; save the model again"
+        ) from error
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Put ``content`` at ``path`` in one step; on failure nothing changes there."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _model_header(model: LatentModel, arrays_name: str, digest: str) -> dict[str, Any]:
+    components = model.components
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "observed_names": list(model.observed_names),
+        "latent_names": list(model.latent_names),
+        "domain_sizes": list(model.domain_sizes),
+        "bipartite": model.bipartite.astype(int).tolist(),
+        "latent_graph": {
+            "directed": sorted(map(list, model.latent_graph.directed)),
+            "undirected": sorted(sorted(pair) for pair in model.latent_graph.undirected),
+        },
+        "components": None if components is None else [held.family for held in components],
+        "arrays": {"file": arrays_name, "sha256": digest},
+    }
+
+
+def _model_arrays(model: LatentModel) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {"joint": model.joint.table}
+    for i, held in enumerate(model.components or ()):
+        arrays.update({f"component_{i}_{key}": value for key, value in held.arrays().items()})
+    return arrays
+
+
+def _pack_arrays(arrays: dict[str, NDArray[Any]]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key in sorted(arrays):
+            entry = io.BytesIO()
+            np.lib.format.write_array(
+                entry,
+                np.ascontiguousarray(arrays[key]).reshape(arrays[key].shape),
+                version=(1, 0),
+                allow_pickle=False,
+            )
+            info = zipfile.ZipInfo(f"{key}.npy", date_time=_ZIP_EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, entry.getvalue())
+    return buffer.getvalue()
+
+
+def _read_header(path: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileFormatError(
+            f"{path} is not there; expected a folder that LatentModel.save wrote"
+        ) from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{path} is cut off or not JSON: {error}") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FileFormatError(f"{path} is JSON, but not a mixoracle model")
+    if header.get("version") != FORMAT_VERSION:
+        raise FileFormatError(
+            f"{path} has format version {header.get('version')!r}; this mixoracle reads "
+            f"version {FORMAT_VERSION}"
+        )
+    return header
+
+
+def _read_arrays(folder: Path, entry: dict[str, str]) -> dict[str, NDArray[Any]]:
+    name = entry["file"]
+    if Path(name).name != name:
+        raise FileFormatError(f"the arrays of a model lie beside it; got the path {name!r}")
+    path = folder / name
+    try:
+        packed = path.read_bytes()
+    except FileNotFoundError as error:
+        raise FileFormatError(f"{path} is missing; the model cannot be read without it") from error
+    if hashlib.sha256(packed).hexdigest() != entry["sha256"]:
+        raise FileFormatError(f"{path} is cut off or was changed: its checksum does not match")
+    try:
+        with np.load(io.BytesIO(packed), allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except (zipfile.BadZipFile, ValueError, OSError) as error:
+        raise FileFormatError(f"{path} does not hold plain arrays: {error}") from error
+
+
+def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LatentModel:
+    graph = header["latent_graph"]
+    families: list[str] | None = header["components"]
+    components = None
+    if families is not None:
+        components = tuple(
+            ComponentSet.from_arrays(family, _with_prefix(arrays, f"component_{i}_"))
+            for i, family in enumerate(families)
+        )
+    n_latent = len(header["latent_names"])
+    return LatentModel(
+        observed_names=tuple(header["observed_names"]),
+        latent_names=tuple(header["latent_names"]),
+        bipartite=_read_bipartite(header["bipartite"], n_latent),
+        domain_sizes=tuple(header["domain_sizes"]),
+        joint=JointTable(arrays["joint"]),
+        latent_graph=CPDAG(
+            n_latent,
+            frozenset((i, j) for i, j in graph["directed"]),
+            frozenset(frozenset(pair) for pair in graph["undirected"]),
+        ),
+        components=components,
+    )
+
+
+def _read_bipartite(rows: list[list[int]], n_latent: int) -> NDArray[np.bool_]:
+    """Γ as an array, its second axis kept where there are no latents."""
+    if any(len(row) != n_latent for row in rows):
+        raise InvalidInputError(f"each row of Γ should have {n_latent} entries")
+    matrix = frozen_bools(rows, "Γ")
+    return matrix.reshape(len(rows), n_latent)
+
+
+def _with_prefix(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)}

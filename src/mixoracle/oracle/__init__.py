@@ -1,0 +1,1 @@
+"""Step (a): observations to component counts and the map L."""

@@ -1,0 +1,1 @@
+"""Component families behind one small interface."""
