@@ -1,1 +1,50 @@
-"""mixoracle."""
+"""Find the hidden discrete causes behind data, and the causal graph among them.
+
+The public names load when they are first used, so that ``import mixoracle`` costs nothing.
+
+>>> import mixoracle
+>>> mixoracle.CPDAG.from_dag([(0, 1), (2, 1)], n_nodes=3)
+CPDAG(3 nodes: 0→1, 2→1)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mixoracle._version import __version__
+
+if TYPE_CHECKING:
+    from mixoracle.model import CPDAG, JointTable, LatentModel
+    from mixoracle.observations import Observations
+    from mixoracle.oracle.exact import ExactOracle
+    from mixoracle.oracle.protocol import MixtureOracle
+
+__all__ = [
+    "CPDAG",
+    "ExactOracle",
+    "JointTable",
+    "LatentModel",
+    "MixtureOracle",
+    "Observations",
+    "__version__",
+]
+
+_HOMES = {
+    "CPDAG": "mixoracle.model",
+    "ExactOracle": "mixoracle.oracle.exact",
+    "JointTable": "mixoracle.model",
+    "LatentModel": "mixoracle.model",
+    "MixtureOracle": "mixoracle.oracle.protocol",
+    "Observations": "mixoracle.observations",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mixoracle' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value  # the next look-up does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -27,6 +27,10 @@ class KnowledgeConflictError(InvalidInputError):
     """Background knowledge contradicts itself: a cycle, or required and forbidden at once."""
 
 
+class NotExtendableError(InvalidInputError):
+    """A partially directed graph that stands for no DAG at all."""
+
+
 class ModelContradictionError(MixoracleError):
     """Counts, components or data that no latent model of the paper explains."""
 

@@ -1,1 +1,49 @@
 """Simulated problems and the paper's worked examples, with their known truth."""
+
+from mixoracle.datasets.examples import (
+    LayoutExample,
+    binary_layout,
+    dependent_latents,
+    independent_latents,
+    nonidentifiable_a,
+    nonidentifiable_b,
+    nonidentifiable_s3,
+    single_latent,
+    subset_violation_a,
+    subset_violation_b,
+    ternary_layout,
+)
+from mixoracle.datasets.graphs import random_bipartite
+from mixoracle.datasets.simulate import (
+    PAPER_MAX_DOMAIN,
+    PAPER_RATIO,
+    PAPER_SETTINGS,
+    Problem,
+    paper_problem,
+    random_components,
+    random_model,
+    sample,
+)
+
+__all__ = [
+    "PAPER_MAX_DOMAIN",
+    "PAPER_RATIO",
+    "PAPER_SETTINGS",
+    "LayoutExample",
+    "Problem",
+    "binary_layout",
+    "dependent_latents",
+    "independent_latents",
+    "nonidentifiable_a",
+    "nonidentifiable_b",
+    "nonidentifiable_s3",
+    "paper_problem",
+    "random_bipartite",
+    "random_components",
+    "random_model",
+    "sample",
+    "single_latent",
+    "subset_violation_a",
+    "subset_violation_b",
+    "ternary_layout",
+]

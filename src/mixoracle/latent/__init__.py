@@ -1,1 +1,6 @@
 """Steps (c) and (d): the map L, Γ and the weights to the joint distribution P(H)."""
+
+from mixoracle.latent.joint import joint_table, layout
+from mixoracle.latent.projection import marginal
+
+__all__ = ["joint_table", "layout", "marginal"]

@@ -9,15 +9,35 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
 
+# Beyond this a float no longer holds every whole number.
+_LARGEST_EXACT = 2.0**53
+
+
+class FrozenArrays:
+    """Keeps the arrays of a record read-only through copying and pickling, which unlock them."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for held in state.values():
+            if isinstance(held, np.ndarray):
+                held.setflags(write=False)
+        self.__dict__.update(state)
+
 
 def frozen_array(values: Any, dtype: Any, what: str) -> NDArray[Any]:
     """Copy ``values`` to a read-only array of ``dtype``, or say why that cannot be done."""
     try:
+        if np.iscomplexobj(values):
+            raise InvalidInputError(f"{what} should hold real numbers; got complex ones")
         array = np.array(values, dtype=dtype, order="C", copy=True)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidInputError):
+            raise
         raise InvalidInputError(
             f"{what} should be an array of {np.dtype(dtype).name}: {error}"
         ) from error
+    if array.dtype.kind == "f":
+        # -0.0 equals 0.0 but has other bytes; without it, equal records hash and save alike.
+        array += 0.0
     array.setflags(write=False)
     return array
 
@@ -25,7 +45,7 @@ def frozen_array(values: Any, dtype: Any, what: str) -> NDArray[Any]:
 def frozen_whole_numbers(values: Any, what: str) -> NDArray[np.int64]:
     """Copy ``values`` to read-only integers, refusing fractions instead of cutting them off."""
     array = frozen_array(values, np.float64, what)
-    if not np.all(np.isfinite(array)) or np.any(array != np.round(array)):
+    if np.any(np.abs(array) > _LARGEST_EXACT) or np.any(array != np.round(array)):
         raise InvalidInputError(f"{what} should be whole numbers; got {np.asarray(values)!r}")
     return frozen_array(array, np.int64, what)
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import frozen_bools, frozen_domain_sizes
+from mixoracle.model._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bipartite:
+class Bipartite(FrozenArrays):
     """A recovered bipartite graph.
 
     Parameters

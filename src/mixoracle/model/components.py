@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model._arrays import frozen_array
+from mixoracle.model._arrays import FrozenArrays, frozen_array
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
 _SYMMETRY_TOLERANCE = 1e-8
 
 
-class ComponentSet(ABC):
+class ComponentSet(FrozenArrays, ABC):
     """The components of one observed variable; one subclass for each family."""
 
     family: ClassVar[str]
@@ -110,10 +110,15 @@ class GaussianComponents(ComponentSet):
                 "Gaussian components need means of shape (k, d) and covariances of shape "
                 f"(k, d, d); got {means.shape} and {covariances.shape}"
             )
+        if means.size == 0:
+            raise InvalidInputError(
+                "Gaussian components need at least one component and one column; got means of "
+                f"shape {means.shape}"
+            )
         if not (np.all(np.isfinite(means)) and np.all(np.isfinite(covariances))):
             raise InvalidInputError("Gaussian components need finite means and covariances")
-        scale = np.abs(covariances).max(initial=1.0)
-        asymmetry = np.abs(covariances - np.swapaxes(covariances, 1, 2)).max(initial=0.0)
+        scale = np.abs(covariances).max()
+        asymmetry = np.abs(covariances - np.swapaxes(covariances, 1, 2)).max()
         if asymmetry > _SYMMETRY_TOLERANCE * scale:
             raise InvalidInputError("component covariances should be symmetric")
         try:
@@ -140,6 +145,10 @@ class GaussianComponents(ComponentSet):
         return factors
 
     def log_density(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+        if block.ndim != 2 or block.shape[1] != self.width:
+            raise InvalidInputError(
+                f"a block of this variable should have shape (N, {self.width}); got {block.shape}"
+            )
         result = np.empty((len(block), self.n_components))
         for j, (mean, factor) in enumerate(zip(self.means, self._cholesky, strict=True)):
             whitened = solve_triangular(factor, (block - mean).T, lower=True, check_finite=False)
@@ -148,6 +157,11 @@ class GaussianComponents(ComponentSet):
         return result - 0.5 * self.width * _LOG_2PI
 
     def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+        if len(labels) and not 0 <= labels.min() <= labels.max() < self.n_components:
+            raise InvalidInputError(
+                f"component labels should run from 0 to {self.n_components - 1}; "
+                f"got {int(labels.min())} to {int(labels.max())}"
+            )
         rows = rng.standard_normal((len(labels), self.width))
         order = np.argsort(labels, kind="stable")
         bounds = np.searchsorted(labels[order], np.arange(self.n_components + 1))

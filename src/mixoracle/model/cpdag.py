@@ -1,19 +1,59 @@
-"""Λ up to Markov equivalence: a completed partially directed acyclic graph."""
+"""Λ up to Markov equivalence: a completed partially directed acyclic graph.
+
+P(H) tells DAGs apart only up to equivalence: the same adjacencies and the same v-structures. One
+:class:`CPDAG` stands for such a class; with background knowledge, for those of its members that
+honour it (then it is what the literature calls a maximally oriented PDAG). All that is asked of
+a class, its members, its size, its d-separations, is asked here.
+
+Assumption: the graph stands for at least one DAG. One that stands for none can be made, because
+a search may return it, but raises :class:`~mixoracle.errors.NotExtendableError` when it is asked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mixoracle.errors import InvalidInputError
+from mixoracle.errors import InvalidInputError, KnowledgeConflictError, NotExtendableError
+from mixoracle.model.graphs import Edge, PartialGraph, bits, separated
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+@dataclass(frozen=True)
+class GraphDifference:
+    """Where a graph departs from a reference over the same nodes, edge by edge.
+
+    Parameters
+    ----------
+    extra, missing : frozensets of frozenset({i, j})
+        Adjacencies that only the graph has, or only the reference.
+    reversed : frozenset of (i, j)
+        Arrows of the graph that the reference has the other way.
+    unoriented : frozenset of frozenset({i, j})
+        Links of the graph that are arrows in the reference.
+    overoriented : frozenset of (i, j)
+        Arrows of the graph that are links in the reference.
+    """
+
+    extra: frozenset[frozenset[int]]
+    missing: frozenset[frozenset[int]]
+    reversed: frozenset[Edge]
+    unoriented: frozenset[frozenset[int]]
+    overoriented: frozenset[Edge]
+
+    @property
+    def shd(self) -> int:
+        """The paper's distance: extra, missing and reversed; open links are not counted."""
+        return len(self.extra) + len(self.missing) + len(self.reversed)
+
+    @property
+    def strict_shd(self) -> int:
+        """The number of node pairs that are joined differently."""
+        return self.shd + len(self.unoriented) + len(self.overoriented)
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,14 +70,21 @@ class CPDAG:
 
     Examples
     --------
-    >>> CPDAG.from_dag([(0, 1), (1, 2)], n_nodes=3)
+    >>> chain = CPDAG.from_dag([(0, 1), (1, 2)], n_nodes=3)
+    >>> chain
     CPDAG(3 nodes: 0—1, 1—2)
+    >>> chain.size
+    3
+    >>> chain.d_separated(0, 2, given=[1])
+    True
+    >>> chain.with_knowledge(required=[(0, 1)])
+    CPDAG(3 nodes: 0→1, 1→2)
     >>> CPDAG.from_dag([(0, 1), (2, 1)], n_nodes=3)
     CPDAG(3 nodes: 0→1, 2→1)
     """
 
     n_nodes: int
-    directed: frozenset[tuple[int, int]] = frozenset()
+    directed: frozenset[Edge] = frozenset()
     undirected: frozenset[frozenset[int]] = frozenset()
 
     def __post_init__(self) -> None:
@@ -63,37 +110,151 @@ class CPDAG:
         refuse_cycles(directed, self.n_nodes)
 
     @classmethod
-    def from_dag(cls, edges: Iterable[tuple[int, int]], n_nodes: int) -> CPDAG:
+    def from_dag(cls, edges: Iterable[Edge], n_nodes: int) -> CPDAG:
         """Return the class of all DAGs with the same skeleton and v-structures."""
         dag = cls(n_nodes, frozenset((int(i), int(j)) for i, j in edges))
-        adjacent = np.zeros((n_nodes, n_nodes), dtype=bool)
-        for i, j in dag.directed:
-            adjacent[i, j] = adjacent[j, i] = True
-        parents: list[list[int]] = [[] for _ in range(n_nodes)]
-        for i, j in dag.directed:
-            parents[j].append(i)
-        compelled = np.zeros((n_nodes, n_nodes), dtype=bool)
-        for child, its_parents in enumerate(parents):
-            for first, second in combinations(its_parents, 2):
-                if not adjacent[first, second]:
-                    compelled[first, child] = compelled[second, child] = True
-        return cls._closed(adjacent, compelled)
+        adjacent = dag.skeleton
+        arrows = frozenset(
+            (parent, child)
+            for child in range(n_nodes)
+            for pair in combinations(dag.parents(child), 2)
+            if frozenset(pair) not in adjacent
+            for parent in pair
+        )
+        links = adjacent - {frozenset(edge) for edge in arrows}
+        graph = PartialGraph(n_nodes, arrows, links)
+        graph.close()
+        return cls._of(graph)
 
     @classmethod
-    def _closed(cls, adjacent: NDArray[np.bool_], directed: NDArray[np.bool_]) -> CPDAG:
-        """Orient all that Meek's rules force, given a skeleton and some arrows."""
-        close_under_meek(adjacent, directed)
-        n_nodes = len(adjacent)
-        arrows = frozenset((int(i), int(j)) for i, j in np.argwhere(directed))
-        loose = adjacent & ~directed & ~directed.T
-        return cls(
-            n_nodes, arrows, frozenset(frozenset((int(i), int(j))) for i, j in np.argwhere(loose))
-        )
+    def _of(cls, graph: PartialGraph) -> CPDAG:
+        links = frozenset(frozenset(edge) for edge in graph.open_links())
+        return cls(graph.n_nodes, graph.arrows(), links)
 
     @property
     def skeleton(self) -> frozenset[frozenset[int]]:
         """All edges without their directions."""
         return self.undirected | frozenset(frozenset(edge) for edge in self.directed)
+
+    @property
+    def v_structures(self) -> frozenset[tuple[int, int, int]]:
+        """All (a, c, b) with a→c←b, a < b and a, b not adjacent."""
+        adjacent = self.skeleton
+        return frozenset(
+            (a, c, b)
+            for c in range(self.n_nodes)
+            for a, b in combinations(self.parents(c), 2)
+            if frozenset((a, b)) not in adjacent
+        )
+
+    def parents(self, node: int) -> tuple[int, ...]:
+        """The nodes with an arrow into ``node``, in ascending order."""
+        return tuple(sorted(i for i, j in self.directed if j == node))
+
+    def extension(self) -> frozenset[Edge]:
+        """The arrows of one member: a DAG with the same v-structures (Dor and Tarsi)."""
+        edges = PartialGraph(self.n_nodes, self.directed, self.undirected).extend()
+        if edges is None:
+            raise NotExtendableError(
+                f"{self!r} stands for no DAG: its open edges cannot be directed without a cycle "
+                "or a new v-structure; search again with more samples or method='exact'"
+            )
+        return edges
+
+    def members(self) -> Iterator[frozenset[Edge]]:
+        """All DAGs that the graph stands for, each once, in a fixed order."""
+        for graph in self._closed().orientations(around=(1 << self.n_nodes) - 1):
+            yield graph.arrows()
+
+    def members_by_parents(self, nodes: Iterable[int]) -> Iterator[frozenset[Edge]]:
+        """One member for each way in which the parents of ``nodes`` can differ.
+
+        What an intervention on ``nodes`` does depends on nothing else, and there are far fewer.
+        """
+        for graph in self._closed().orientations(around=sum(1 << node for node in set(nodes))):
+            yield CPDAG._of(graph).extension()
+
+    @property
+    def size(self) -> int:
+        """The number of members, counted without listing them."""
+        return self._closed().n_extensions()
+
+    def stands_for(self, edges: Iterable[Edge]) -> bool:
+        """Whether a DAG is a member."""
+        dag = CPDAG(self.n_nodes, frozenset(edges))
+        return (
+            self.directed <= dag.directed
+            and dag.skeleton == self.skeleton
+            and dag.v_structures == self.v_structures
+        )
+
+    def with_knowledge(
+        self, required: Iterable[Edge] = (), forbidden: Iterable[Edge] = ()
+    ) -> CPDAG:
+        """Keep the members that have the required arrows and none of the forbidden ones.
+
+        The result is oriented as far as that forces it (Meek's four rules). Forbidden arrows
+        between nodes that are not adjacent say nothing.
+        """
+        graph = self._closed()
+        adjacent = self.skeleton
+        wanted = [(i, j, f"the required {i}→{j}") for i, j in sorted(required)]
+        wanted += [
+            (j, i, f"the forbidden {i}→{j}")
+            for i, j in sorted(forbidden)
+            if frozenset((i, j)) in adjacent
+        ]
+        for i, j, words in wanted:
+            if not graph.orient(i, j):
+                raise KnowledgeConflictError(
+                    f"{words} contradicts every member of {self!r} that honours the rest of the "
+                    "knowledge; drop it or search again with it"
+                )
+            graph.close()
+        return CPDAG._of(graph)
+
+    def d_separated(
+        self, first: int | Iterable[int], second: int | Iterable[int], given: Iterable[int] = ()
+    ) -> bool:
+        """Whether ``given`` d-separates two nodes or sets of nodes; all members agree on it."""
+        sets = [self._node_set(nodes) for nodes in (first, second, given)]
+        if sets[0] & sets[1] or (sets[0] | sets[1]) & sets[2]:
+            raise InvalidInputError("d-separation needs three sets of nodes that do not overlap")
+        parents = PartialGraph(self.n_nodes, self.extension()).parents
+        return separated(parents, *sets)
+
+    def difference(self, reference: CPDAG) -> GraphDifference:
+        """Where this graph departs from a reference over the same nodes."""
+        if reference.n_nodes != self.n_nodes:
+            raise InvalidInputError(
+                f"graphs to compare should have equally many nodes; got {self.n_nodes} and "
+                f"{reference.n_nodes}"
+            )
+        return GraphDifference(
+            extra=self.skeleton - reference.skeleton,
+            missing=reference.skeleton - self.skeleton,
+            reversed=frozenset((i, j) for i, j in self.directed if (j, i) in reference.directed),
+            unoriented=self.undirected & {frozenset(edge) for edge in reference.directed},
+            overoriented=frozenset(
+                edge for edge in self.directed if frozenset(edge) in reference.undirected
+            ),
+        )
+
+    def _closed(self) -> PartialGraph:
+        """A working copy in which every open link can be directed either way."""
+        self.extension()
+        graph = PartialGraph(self.n_nodes, self.directed, self.undirected)
+        graph.close()
+        return graph
+
+    def _node_set(self, nodes: int | Iterable[int]) -> int:
+        listed = list(nodes) if isinstance(nodes, Iterable) else [nodes]
+        outside = [node for node in listed if not 0 <= node < self.n_nodes]
+        if outside:
+            raise InvalidInputError(
+                f"nodes are counted from 0 to {self.n_nodes - 1}; got {outside[0]}"
+            )
+        return sum(1 << int(node) for node in set(listed))
 
     def to_networkx(self, names: Iterable[str] | None = None) -> nx.DiGraph[str | int]:
         """Return a DiGraph; an undirected edge becomes two arrows with ``undirected=True``."""
@@ -116,58 +277,18 @@ class CPDAG:
         return f"CPDAG({self.n_nodes} nodes: {', '.join(arrows + lines) or 'no edges'})"
 
 
-def refuse_cycles(directed: Iterable[tuple[int, int]], n_nodes: int) -> None:
-    """Raise where the arrows form a cycle, and name it."""
-    children: list[set[int]] = [set() for _ in range(n_nodes)]
-    waiting = [0] * n_nodes
-    for i, j in directed:
-        children[i].add(j)
-        waiting[j] += 1
-    ready = [node for node in range(n_nodes) if waiting[node] == 0]
-    done = 0
-    while ready:
-        node = ready.pop()
-        done += 1
-        for child in children[node]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                ready.append(child)
-    if done < n_nodes:
-        stuck = [node for node in range(n_nodes) if waiting[node] > 0]
-        raise InvalidInputError(f"the arrows form a cycle among nodes {stuck}")
-
-
-def close_under_meek(adjacent: NDArray[np.bool_], directed: NDArray[np.bool_]) -> None:
-    """Apply Meek's four rules in place until none fires.
-
-    ``adjacent`` is the symmetric skeleton; ``directed[i, j]`` means i→j is known.
-    """
-    changed = True
-    while changed:
-        changed = False
-        loose = adjacent & ~directed & ~directed.T
-        for a, b in np.argwhere(loose):
-            if not directed[b, a] and not directed[a, b] and _is_forced(adjacent, directed, a, b):
-                directed[a, b] = True
-                changed = True
-
-
-def _is_forced(adjacent: NDArray[np.bool_], directed: NDArray[np.bool_], a: int, b: int) -> bool:
-    """Whether one of Meek's rules orients the undirected edge a—b as a→b."""
-    loose = adjacent & ~directed & ~directed.T
-    # R1: c→a, c and b not adjacent: b→a would make a new v-structure.
-    if np.any(directed[:, a] & ~adjacent[:, b] & (np.arange(len(adjacent)) != b)):
-        return True
-    # R2: a→c→b: b→a would close a cycle.
-    if np.any(directed[a] & directed[:, b]):
-        return True
-    # R3: a—c→b and a—d→b with c, d not adjacent.
-    # R4: a—c→d→b with c and b not adjacent and a adjacent to d (only with knowledge).
-    into_b = np.flatnonzero(loose[a] & directed[:, b])
-    for c, d in combinations(into_b, 2):
-        if not adjacent[c, d]:
-            return True
-    for d in np.flatnonzero(adjacent[a] & directed[:, b]):
-        if np.any(loose[a] & directed[:, d] & ~adjacent[:, b]):
-            return True
-    return False
+def refuse_cycles(directed: Iterable[Edge], n_nodes: int) -> None:
+    """Raise where the arrows form a cycle, and name its nodes."""
+    graph = PartialGraph(n_nodes, directed)
+    left = (1 << n_nodes) - 1
+    shrinking = True
+    while shrinking:
+        ends = sum(
+            1 << node
+            for node in bits(left)
+            if not graph.children[node] & left or not graph.parents[node] & left
+        )
+        shrinking = bool(ends)
+        left &= ~ends
+    if left:
+        raise InvalidInputError(f"the arrows form a cycle among nodes {list(bits(left))}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import frozen_array
+from mixoracle.model._arrays import FrozenArrays, frozen_array
 
 # Sums of thousands of rounded products stray by a few ulp each; a sum further off than this was
 # not meant to be a distribution.
@@ -19,7 +19,7 @@ _ROWS_SHOWN = 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointTable:
+class JointTable(FrozenArrays):
     """P(H) as an array with one axis for each latent.
 
     Parameters

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import frozen_bools, frozen_domain_sizes
+from mixoracle.model._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
 from mixoracle.model.components import ComponentSet
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
@@ -20,9 +20,11 @@ from mixoracle.model.joint import JointTable
 if TYPE_CHECKING:
     import networkx as nx
 
+    from mixoracle.model.inference import Answer, Bounds, Intervention, Variable
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class LatentModel:
+class LatentModel(FrozenArrays):
     """G = Γ ∪ Λ with P(H), and with the components where they are known.
 
     Parameters
@@ -59,6 +61,11 @@ class LatentModel:
                 f"Γ should have a row for each of the {len(observed)} observed variables and a "
                 f"column for each of the {len(latent)} latents; got shape {bipartite.shape}"
             )
+        if not isinstance(self.joint, JointTable) or not isinstance(self.latent_graph, CPDAG):
+            raise InvalidInputError(
+                "a model needs joint as a JointTable and latent_graph as a CPDAG; got "
+                f"{type(self.joint).__name__} and {type(self.latent_graph).__name__}"
+            )
         sizes = frozen_domain_sizes(self.domain_sizes, len(latent), "domain sizes")
         if self.joint.domain_sizes != sizes:
             raise InvalidInputError(
@@ -84,6 +91,11 @@ class LatentModel:
                 f"variables; got {len(components)}"
             )
         for i, held in enumerate(components):
+            if not isinstance(held, ComponentSet):
+                raise InvalidInputError(
+                    f"the components of {self.observed_names[i]} should be a ComponentSet; "
+                    f"got {type(held).__name__}"
+                )
             expected = self.n_components(i)
             if held.n_components != expected:
                 raise InvalidInputError(
@@ -141,6 +153,76 @@ class LatentModel:
             for i, j in np.argwhere(self.bipartite)
         )
         return graph
+
+    def to_bif(self) -> str:
+        """The latents as a Bayesian network in BIF (see :mod:`mixoracle.model.export.bif`)."""
+        from mixoracle.model.export import to_bif
+
+        return to_bif(self)
+
+    def to_graphml(self) -> str:
+        """G as GraphML."""
+        from mixoracle.model.export import to_graphml
+
+        return to_graphml(self)
+
+    def to_dot(self) -> str:
+        """G as a drawing for Graphviz."""
+        from mixoracle.model.export import to_dot
+
+        return to_dot(self)
+
+    def to_dagitty(self) -> str:
+        """G in DAGitty's format."""
+        from mixoracle.model.export import to_dagitty
+
+        return to_dagitty(self)
+
+    def to_json(self) -> str:
+        """The whole model as one JSON document."""
+        from mixoracle.model.export import to_json
+
+        return to_json(self)
+
+    def to_pyagrum(self) -> Any:
+        """The latents as a ``pyagrum.BayesNet`` (extra ``bn``)."""
+        from mixoracle.model.export import to_pyagrum
+
+        return to_pyagrum(self)
+
+    def query(
+        self,
+        of: Variable | Sequence[Variable],
+        given: Mapping[Variable, Any] | None = None,
+        *,
+        factorised_along_graph: bool = False,
+    ) -> Answer:
+        """P(of | given), for latents and for the components of observed variables.
+
+        Parameters
+        ----------
+        of : str, int or a sequence of them
+            Latents by name or number, observed variables by name.
+        given : mapping, optional
+            The state of each latent that is known; the value of each observed variable that is.
+        factorised_along_graph : bool
+            Answer from ∏ P(H_j | pa(H_j)), as :meth:`do` does, and not from P(H) as it is.
+        """
+        from mixoracle.model.inference import query
+
+        return query(self, of, given, factorised_along_graph=factorised_along_graph)
+
+    def do(self, targets: Mapping[Variable, int]) -> Intervention:
+        """Set latents to states from outside; ask the result by its ``query``."""
+        from mixoracle.model.inference import do
+
+        return do(self, targets)
+
+    def effect(self, cause: Variable, effect: Variable) -> Bounds:
+        """P(effect | do(cause = state)) for every state, over the whole equivalence class."""
+        from mixoracle.model.inference import effect as effect_of
+
+        return effect_of(self, cause, effect)
 
     def save(self, directory: str | PathLike[str]) -> None:
         """Write ``model.json`` and its arrays into ``directory``, atomically."""
@@ -207,6 +289,8 @@ def _checked_names(names: Sequence[str], kind: str) -> tuple[str, ...]:
     checked = tuple(names)
     if not all(isinstance(name, str) and name for name in checked):
         raise InvalidInputError(f"{kind} names should be strings that are not empty")
+    if any("\ud800" <= letter <= "\udfff" for name in checked for letter in name):
+        raise InvalidInputError(f"{kind} names should be whole Unicode text, without surrogates")
     repeated = {name for name in checked if checked.count(name) > 1}
     if repeated:
         raise InvalidInputError(

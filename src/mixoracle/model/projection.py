@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import frozen_array, frozen_whole_numbers
+from mixoracle.model._arrays import FrozenArrays, frozen_array, frozen_whole_numbers
 
 _SUM_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Projection:
+class Projection(FrozenArrays):
     """The components over X, each named by its component in every observed variable.
 
     Parameters

@@ -11,11 +11,15 @@ import hashlib
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +34,7 @@ from mixoracle.model.latent_model import LatentModel
 FORMAT = "mixoracle.LatentModel"
 FORMAT_VERSION = 1
 MODEL_FILE = "model.json"
+_ARRAYS_NAME = re.compile(r"arrays-[0-9a-f]{16}\.npz")
 # Zip entries carry a date; a fixed one keeps equal models equal in bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -42,10 +47,16 @@ def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
     digest = hashlib.sha256(packed).hexdigest()
     arrays_name = f"arrays-{digest[:16]}.npz"
     text = json.dumps(_model_header(model, arrays_name, digest), indent=2, ensure_ascii=False)
+    is_new = not (folder / arrays_name).exists()
     write_atomically(folder / arrays_name, packed)
-    write_atomically(folder / MODEL_FILE, text.encode("utf-8") + b"\n")
+    try:
+        write_atomically(folder / MODEL_FILE, text.encode("utf-8") + b"\n")
+    except BaseException:
+        if is_new:
+            (folder / arrays_name).unlink()
+        raise
     for stale in folder.glob("arrays-*.npz"):
-        if stale.name != arrays_name:
+        if stale.name != arrays_name and _ARRAYS_NAME.fullmatch(stale.name):
             stale.unlink()
 
 
@@ -71,10 +82,17 @@ def load_model(directory: str | PathLike[str]) -> LatentModel:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Put ``content`` at ``path`` in one step; on failure nothing changes there."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with open_atomically(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def open_atomically(path: Path) -> Iterator[BinaryIO]:
+    """Collect what is written and put it at ``path`` in one step; on failure nothing changes."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".mixoracle-")
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)
@@ -133,7 +151,7 @@ def _read_header(path: Path) -> dict[str, Any]:
         raise FileFormatError(
             f"{path} is not there; expected a folder that LatentModel.save wrote"
         ) from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileFormatError(f"{path} is cut off or not JSON: {error}") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} is JSON, but not a mixoracle model")
@@ -147,8 +165,11 @@ def _read_header(path: Path) -> dict[str, Any]:
 
 def _read_arrays(folder: Path, entry: dict[str, str]) -> dict[str, NDArray[Any]]:
     name = entry["file"]
-    if Path(name).name != name:
-        raise FileFormatError(f"the arrays of a model lie beside it; got the path {name!r}")
+    # Never a path: a model file from elsewhere must not choose what is opened.
+    if not _ARRAYS_NAME.fullmatch(name):
+        raise FileFormatError(
+            f"the arrays of a model lie beside it as arrays-….npz; got the path {name!r}"
+        )
     path = folder / name
     try:
         packed = path.read_bytes()
@@ -159,7 +180,7 @@ def _read_arrays(folder: Path, entry: dict[str, str]) -> dict[str, NDArray[Any]]
     try:
         with np.load(io.BytesIO(packed), allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError) as error:
         raise FileFormatError(f"{path} does not hold plain arrays: {error}") from error
 
 
@@ -172,20 +193,37 @@ def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Lat
             ComponentSet.from_arrays(family, _with_prefix(arrays, f"component_{i}_"))
             for i, family in enumerate(families)
         )
-    n_latent = len(header["latent_names"])
+    observed = _texts(header["observed_names"], "observed_names")
+    latent = _texts(header["latent_names"], "latent_names")
     return LatentModel(
-        observed_names=tuple(header["observed_names"]),
-        latent_names=tuple(header["latent_names"]),
-        bipartite=_read_bipartite(header["bipartite"], n_latent),
+        observed_names=observed,
+        latent_names=latent,
+        bipartite=_read_bipartite(header["bipartite"], len(latent)),
         domain_sizes=tuple(header["domain_sizes"]),
         joint=JointTable(arrays["joint"]),
         latent_graph=CPDAG(
-            n_latent,
-            frozenset((i, j) for i, j in graph["directed"]),
-            frozenset(frozenset(pair) for pair in graph["undirected"]),
+            len(latent),
+            frozenset(_pairs(graph["directed"])),
+            frozenset(frozenset(pair) for pair in _pairs(graph["undirected"])),
         ),
         components=components,
     )
+
+
+def _texts(held: Any, key: str) -> tuple[str, ...]:
+    """A list of names; a single string would otherwise pass as a list of letters."""
+    if not isinstance(held, list):
+        raise FileFormatError(f"{key} of a model should be a list; got {type(held).__name__}")
+    return tuple(held)
+
+
+def _pairs(held: Any) -> list[tuple[int, int]]:
+    """Edges as pairs of whole numbers; fractions would otherwise be cut off."""
+    if not isinstance(held, list) or not all(
+        isinstance(pair, list) and list(map(type, pair)) == [int, int] for pair in held
+    ):
+        raise FileFormatError("the edges of Λ should be pairs of whole numbers")
+    return [(first, second) for first, second in held]
 
 
 def _read_bipartite(rows: list[list[int]], n_latent: int) -> NDArray[np.bool_]:

@@ -1,1 +1,7 @@
 """Step (e): the joint distribution P(H) to the latent graph Λ as a CPDAG."""
+
+from mixoracle.structure.knowledge import Knowledge
+from mixoracle.structure.scores import BIC, BDeu, Score
+from mixoracle.structure.search import SearchResult, learn, search
+
+__all__ = ["BIC", "BDeu", "Knowledge", "Score", "SearchResult", "learn", "search"]

@@ -1,0 +1,226 @@
+"""Recovery by alternating least squares, for dependent columns and for noisy counts.
+
+M_t = Σ w a⊗…⊗a is compressed to the range of M_2, whose dimension is at most the number of
+columns, and a decomposition of the small core is fitted by alternating least squares from
+several starts. Each factor is rounded to the binary vector nearest in angle, and the graph is
+then polished on the counts themselves. The number of latents is not given: where the range is
+plain to see, its dimension and the ranks above it are tried until the counts are reproduced;
+where noise fills all dimensions, ranks are tried from one upwards, and the shortest description
+of graph and errors together wins.
+
+Assumes the span condition of ``thm:hidden-bipartite`` (b). As printed, dim span(S) ≥ (2/t)|S| + 1,
+it fails for t = 3 and two independent columns, so it cannot follow from independence as the paper
+remarks; what ``thm:lovitzpetrov`` gives is t (dim span(S) − 1) + 1 ≥ 2|S|, that is
+dim span(S) ≥ (2|S| − 1)/t + 1, and this is what is checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, islice
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.bipartite.fitting import CountEquations, Fit
+from mixoracle.bipartite.jennrich import numerical_rank
+
+# All starts run at once as one stack of small matrices; with dependent columns about one start in
+# ten reaches the decomposition.
+_STARTS = 40
+# Rounds of updates of every factor, after each of which the factors are rounded and tried. Exact
+# counts mostly end it after the first, dependent columns after a few; with noise the polishing
+# does the rest, and more rounds changed nothing.
+_ROUNDS = 12
+_ROUNDS_IN_SCAN = 2
+_UPDATES_PER_ROUND = 30
+# The starts that fit the core best are polished; polishing costs more than a start.
+_POLISHED_PER_ROUND = 8
+# Keeps the normal equations solvable while two factors pass through each other.
+_RIDGE = 1e-9
+# A squared error of the log counts this small is rounding: the graph reproduces every count.
+_EXACT_SQUARED_ERROR = 1e-12
+# Ranks beyond the dimension of the range that are tried; the work doubles with each, and the span
+# condition allows at most (t(n − 1) + 1)/2 columns in all.
+_RANKS_BEYOND_RANGE = 6
+# Description lengths fall to the true rank and rise after it; a local rise may mislead once.
+_PATIENCE = 2
+
+
+class _Candidates:
+    """The best graph so far, by description length; polishes each proposal once."""
+
+    def __init__(self, equations: CountEquations) -> None:
+        self._equations = equations
+        self._seen: set[bytes] = set()
+        self.best = equations.fit(np.zeros((equations.n_observed, 0), dtype=np.bool_))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every count is reproduced."""
+        return self.best.squared_error < _EXACT_SQUARED_ERROR
+
+    def offer(self, columns: NDArray[np.bool_]) -> None:
+        """Polish the graph with these columns, and keep it if it is the best."""
+        columns = columns[:, np.lexsort(columns)]
+        if columns.tobytes() in self._seen:
+            return
+        self._seen.add(columns.tobytes())
+        fit = self._equations.polish(columns)
+        if self.length(fit) < self.length(self.best):
+            self.best = fit
+
+    def length(self, fit: Fit) -> float:
+        """Nats to write down the errors and, for each latent, its children and domain size.
+
+        The graph has no continuous parameter: a latent is n bits and a small whole number, for
+        which one bit more is charged.
+        """
+        n = self._equations.n_equations
+        mean_error = max(fit.squared_error, _EXACT_SQUARED_ERROR) / n
+        bits = fit.n_latent * (self._equations.n_observed + 1)
+        return 0.5 * n * log(mean_error) + bits * log(2)
+
+
+def decompose(
+    tensor: NDArray[np.float64], equations: CountEquations, rng: np.random.Generator
+) -> Fit:
+    """The graph of smallest rank that reproduces the counts, or the best compromise.
+
+    Parameters
+    ----------
+    tensor : M_t, an array with t ≥ 3 axes of length n
+    equations : the counts that M_t was made from
+    rng : draws the starts
+    """
+    values, vectors = np.linalg.eigh(_second_moment(tensor))
+    # M_2 of exact counts has no negative eigenvalue; noise shows in their size, either way.
+    order = np.argsort(-np.abs(values), kind="stable")
+    basis = vectors[:, order]
+    dimension = numerical_rank(np.abs(values[order]), float(np.abs(tensor).max(initial=0.0)))
+    candidates = _Candidates(equations)
+    if dimension == equations.n_observed:
+        # Either noise, or a graph as rich as X: the scan decides between ranks below n.
+        _scan(tensor, basis, candidates, rng)
+    most = min((tensor.ndim * (len(basis) - 1) + 1) // 2, dimension + _RANKS_BEYOND_RANGE)
+    for rank in range(dimension, max(dimension, most) + 1):
+        if candidates.is_exact or not (dimension < len(basis) or equations.are_whole):
+            break
+        _try_rank(tensor, basis[:, :dimension], rank, candidates, rng, rounds=_ROUNDS)
+    return candidates.best
+
+
+def _scan(
+    tensor: NDArray[np.float64],
+    basis: NDArray[np.float64],
+    candidates: _Candidates,
+    rng: np.random.Generator,
+) -> None:
+    """Try ranks from one upwards, each in as many dimensions, until the length has risen."""
+    rises = 0
+    for rank in range(1, len(basis) + 1):
+        before = candidates.best
+        _try_rank(tensor, basis[:, :rank], rank, candidates, rng, rounds=_ROUNDS_IN_SCAN)
+        rises = 0 if candidates.best is not before else rises + 1
+        if candidates.is_exact or rises == _PATIENCE:
+            break
+
+
+def _try_rank(
+    tensor: NDArray[np.float64],
+    basis: NDArray[np.float64],
+    rank: int,
+    candidates: _Candidates,
+    rng: np.random.Generator,
+    *,
+    rounds: int,
+) -> None:
+    """Offer the graphs that decompositions of the core into ``rank`` terms propose."""
+    core = tensor
+    for _ in range(tensor.ndim):
+        core = np.tensordot(core, basis, axes=(0, 0))
+    for factors in islice(_alternate(core, rank, rng), rounds):
+        for factor in factors[:_POLISHED_PER_ROUND]:
+            candidates.offer(_nearest_binary(basis @ factor))
+            if candidates.is_exact:
+                return
+
+
+def span_violation(adjacency: NDArray[np.bool_], order: int) -> tuple[int, ...] | None:
+    """Columns that break t (dim span(S) − 1) + 1 ≥ 2|S|, or None (``thm:lovitzpetrov``)."""
+    n_latent = adjacency.shape[1]
+    columns = np.linalg.qr(adjacency.astype(np.float64), mode="r")
+    if np.linalg.matrix_rank(columns) == n_latent:
+        return None
+    for size in range(2, n_latent + 1):
+        subsets = np.array(list(combinations(range(n_latent), size)))
+        ranks = np.linalg.matrix_rank(np.moveaxis(columns[:, subsets], 0, 1))
+        broken = np.flatnonzero(order * (ranks - 1) + 1 < 2 * size)
+        if len(broken):
+            return tuple(int(j) for j in subsets[broken[0]])
+    return None
+
+
+def _second_moment(tensor: NDArray[np.float64]) -> NDArray[np.float64]:
+    """M_2, which M_t holds where all indices but the first agree."""
+    matrix = tensor
+    while matrix.ndim > 2:
+        matrix = np.einsum("...ii->...i", matrix)
+    symmetric: NDArray[np.float64] = (matrix + matrix.T) / 2
+    return symmetric
+
+
+def _alternate(
+    core: NDArray[np.float64], rank: int, rng: np.random.Generator
+) -> Iterator[NDArray[np.float64]]:
+    """After each round one factor of every start, the best fit first: (starts, dimension, rank)."""
+    order, dimension = core.ndim, core.shape[0]
+    unfolded = core.reshape(dimension, -1)
+    factors = [rng.standard_normal((_STARTS, dimension, rank)) for _ in range(order)]
+    while True:
+        for step in range(_UPDATES_PER_ROUND):
+            mode = step % order
+            others = [factors[(mode + shift) % order] for shift in range(1, order)]
+            product, gram = _khatri_rao(others)
+            ridge = _RIDGE * np.trace(gram, axis1=1, axis2=2) / rank
+            gram = gram + ridge[:, None, None] * np.eye(rank)
+            solved = np.swapaxes(np.linalg.solve(gram, np.swapaxes(unfolded @ product, 1, 2)), 1, 2)
+            norms = np.linalg.norm(solved, axis=1, keepdims=True)
+            factors[mode] = solved / np.where(norms > 0, norms, 1.0)
+        rebuilt = solved @ np.swapaxes(product, 1, 2)
+        errors = np.linalg.norm(rebuilt - unfolded, axis=(1, 2))
+        yield factors[0][np.argsort(errors, kind="stable")]
+
+
+def _khatri_rao(
+    factors: list[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The column-wise Kronecker product of stacked factors, and its Gram matrix."""
+    product = factors[0]
+    gram = np.swapaxes(product, 1, 2) @ product
+    for factor in factors[1:]:
+        stacked = product[:, :, None, :] * factor[:, None, :, :]
+        product = stacked.reshape(len(factor), -1, factor.shape[2])
+        gram = gram * (np.swapaxes(factor, 1, 2) @ factor)
+    return product, gram
+
+
+def _nearest_binary(columns: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """For each column the binary vector at the smallest angle, whatever its scale and sign.
+
+    Among binary vectors with c ones the best has them at the c largest entries, so n vectors
+    are compared for each sign.
+    """
+    n, n_columns = columns.shape
+    counts = np.sqrt(np.arange(1, n + 1))[:, None]
+    result = np.zeros((n, n_columns), dtype=np.bool_)
+    best = np.full(n_columns, -np.inf)
+    for signed in (columns, -columns):
+        order = np.argsort(-signed, axis=0, kind="stable")
+        cosines = np.cumsum(np.take_along_axis(signed, order, axis=0), axis=0) / counts
+        for j in np.flatnonzero(cosines.max(axis=0) > best):
+            best[j] = cosines[:, j].max()
+            result[:, j] = False
+            result[order[: cosines[:, j].argmax() + 1, j], j] = True
+    return result

@@ -1,0 +1,259 @@
+"""The scores W and Wsne and the tensor M_t, from counts or from a known graph.
+
+W(S) = log k(S) adds up the weights w(H_j) = log dim(H_j) over the union of the parents of S
+(``cor:weight-observed-hidden``). Inclusion and exclusion turn unions into intersections:
+Wsne(S) is the weight of the parents that all of S share (``lem:com-weight``). Arranged over all
+index tuples, repeats included, Wsne is the tensor M_t = Σ w a⊗…⊗a (``obs:wsne-comp``).
+
+Assumes nondegeneracy, so that ``obs:counting`` holds. All that was asked of the oracle is kept,
+so that an answer can be held against every count at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, combinations, permutations
+from math import comb, exp, log
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InconsistentCountsError, InvalidInputError
+
+if TYPE_CHECKING:
+    from mixoracle.oracle.protocol import MixtureOracle
+
+# Half a gigabyte of floats; beyond it the tensor, not the oracle, is the obstacle.
+MAX_TENSOR_ENTRIES = 2**26
+
+
+class Counts:
+    """Every count that was asked of an oracle.
+
+    A set asked for by itself is asked for once; a batch over all sets of one size is not thinned
+    out by the few of them that are known, since a batch costs less than looking.
+
+    Parameters
+    ----------
+    oracle : MixtureOracle
+        Asked through ``log_counts`` in batches where it offers that, else through ``count``.
+    """
+
+    def __init__(self, oracle: MixtureOracle) -> None:
+        if oracle.n_observed < 1:
+            raise InvalidInputError(
+                f"an oracle should have at least one observed variable; got {oracle.n_observed}"
+            )
+        self.n_observed = oracle.n_observed
+        self._oracle = oracle
+        self._batch: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = getattr(
+            oracle, "log_counts", None
+        )
+        self._single: dict[frozenset[int], float] = {frozenset(): 0.0}
+        self._sized: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+
+    @property
+    def n_asked(self) -> int:
+        """How many counts the oracle has been asked for."""
+        return len(self._single) - 1 + sum(len(values) for _, values in self._sized.values())
+
+    def log_count(self, subset: Iterable[int]) -> float:
+        """W(S) = log k(S)."""
+        return float(self.log_counts_of([frozenset(subset)])[0])
+
+    def log_counts_of(self, subsets: Sequence[frozenset[int]]) -> NDArray[np.float64]:
+        """W of many sets of any sizes, asking only for what is not yet known."""
+        unknown = [s for s in dict.fromkeys(subsets) if s not in self._single]
+        if unknown:
+            self._single.update(zip(unknown, self._ask(unknown), strict=True))
+        return np.array([self._single[s] for s in subsets], dtype=np.float64)
+
+    def of_size(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """All sets of one size, a (C(n, size), size) array in ascending order, and their W."""
+        if size not in self._sized:
+            subsets = _combinations(self.n_observed, size)
+            if self._batch is None:
+                values = self.log_counts_of([frozenset(row) for row in subsets.tolist()])
+                return subsets, values
+            values = self._checked(self._batch(subsets), subsets.tolist())
+            self._sized[size] = (subsets, values)
+        return self._sized[size]
+
+    def worst(
+        self, adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]
+    ) -> tuple[float, tuple[int, ...]]:
+        """The largest |log k(S) − prediction| over all that was asked, and where it is."""
+        log_sizes = np.log(np.array(domain_sizes, dtype=float))
+        worst: tuple[float, tuple[int, ...]] = (0.0, ())
+        for subsets, values in chain(self._sized.values(), self._single_by_size()):
+            gaps = np.abs(values - graph_log_counts(adjacency, log_sizes, subsets))
+            if len(gaps) and gaps.max() > worst[0]:
+                at = int(gaps.argmax())
+                worst = (float(gaps[at]), tuple(sorted(set(subsets[at].tolist()))))
+        return worst
+
+    def _single_by_size(self) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        by_size: dict[int, list[frozenset[int]]] = {}
+        for subset in self._single:
+            by_size.setdefault(len(subset), []).append(subset)
+        return [
+            (
+                np.array([sorted(s) for s in held], dtype=np.int64).reshape(len(held), size),
+                np.array([self._single[s] for s in held], dtype=np.float64),
+            )
+            for size, held in by_size.items()
+        ]
+
+    def _ask(self, subsets: list[frozenset[int]]) -> list[float]:
+        rows = [sorted(subset) for subset in subsets]
+        if self._batch is None:
+            return [self._log(self._oracle.count(row), row) for row in rows]
+        # Rows of a batch have one length; repeating a member does not change the set.
+        width = max(map(len, rows))
+        padded = np.array([row + row[-1:] * (width - len(row)) for row in rows], dtype=np.int64)
+        return self._checked(self._batch(padded), rows).tolist()
+
+    def _checked(
+        self, values: NDArray[np.float64], rows: Sequence[Sequence[int]]
+    ) -> NDArray[np.float64]:
+        values = np.asarray(values, dtype=np.float64)
+        if values.shape != (len(rows),):
+            raise InvalidInputError(
+                f"log_counts should answer {len(rows)} sets with as many numbers; "
+                f"got shape {values.shape}"
+            )
+        if not np.all(np.isfinite(values)):
+            at = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise InconsistentCountsError(
+                f"log k({name_set(rows[at])}) = {values[at]} is not a finite number; "
+                "every set has at least one component"
+            )
+        return values
+
+    @staticmethod
+    def _log(count: int, row: Sequence[int]) -> float:
+        if count < 1:
+            raise InconsistentCountsError(
+                f"k({name_set(row)}) = {count}; every set has at least one component"
+            )
+        return log(count)
+
+
+def name_set(subset: Iterable[int]) -> str:
+    """A set of observed variables in the paper's names, counted from 1."""
+    return "{" + ", ".join(f"X{i + 1}" for i in sorted(subset)) + "}"
+
+
+def common_score(counts: Counts, subset: Iterable[int]) -> float:
+    """Wsne(S) by inclusion and exclusion over the subsets of S (``lem:com-weight``).
+
+    Of the empty set it is W(X): all latents are shared by no variables at all.
+    """
+    members = sorted(set(subset))
+    if not members:
+        return counts.log_count(range(counts.n_observed))
+    unions = [
+        frozenset(u) for size in range(1, len(members) + 1) for u in combinations(members, size)
+    ]
+    signs = np.array([1.0 if len(u) % 2 else -1.0 for u in unions])
+    return float(signs @ counts.log_counts_of(unions))
+
+
+def union_tensor(counts: Counts, order: int) -> NDArray[np.float64]:
+    """W of {i_1, …, i_t} for every index tuple, an array with ``order`` axes of length n."""
+    n = counts.n_observed
+    check_order(n, order)
+    if order == 1:
+        return counts.of_size(1)[1].copy()
+    tensor = np.empty((n,) * order)
+    subsets, values = counts.of_size(order)
+    for axes in permutations(range(order)):
+        tensor[tuple(subsets[:, axis] for axis in axes)] = values
+    lower = union_tensor(counts, order - 1)
+    for first, second in combinations(range(order), 2):
+        # Where two indices agree the set has one member less: the diagonal holds W of order − 1.
+        axes_left = [axis for axis in range(order) if axis != second]
+        labels = list(range(order))
+        labels[second] = first
+        np.einsum(tensor, labels, axes_left)[...] = lower
+    return tensor
+
+
+def score_tensor(counts: Counts, order: int) -> NDArray[np.float64]:
+    """M_t for t = ``order``, from the counts of the C(n, ≤ t) distinct sets (``obs:wsne-comp``).
+
+    Inclusion and exclusion over positions also holds where indices repeat, so whole arrays are
+    added up, one for each set of axes.
+    """
+    check_order(counts.n_observed, order)
+    tensor = np.zeros((counts.n_observed,) * order)
+    for size in range(1, order + 1):
+        unions = union_tensor(counts, size) * (1.0 if size % 2 else -1.0)
+        for axes in combinations(range(order), size):
+            absent = tuple(axis for axis in range(order) if axis not in axes)
+            tensor += np.expand_dims(unions, absent)
+    return tensor
+
+
+def check_order(n_observed: int, order: int) -> None:
+    """Refuse an order that no tensor can have here."""
+    if order < 1:
+        raise InvalidInputError(f"the order of a tensor should be at least 1; got {order}")
+    if n_observed**order > MAX_TENSOR_ENTRIES:
+        raise InvalidInputError(
+            f"a tensor of order {order} over {n_observed} observed variables has "
+            f"{n_observed**order:.2g} entries, more than {MAX_TENSOR_ENTRIES:.2g}; "
+            'use a lower order, or method="blocks", which needs no tensor'
+        )
+
+
+def graph_log_counts(
+    adjacency: NDArray[np.bool_], log_sizes: NDArray[np.float64], subsets: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """W of each row of ``subsets`` for a known graph (``eq:score-comp-app``)."""
+    return hits(adjacency, subsets) @ log_sizes
+
+
+def graph_common_score(
+    adjacency: NDArray[np.bool_], log_sizes: NDArray[np.float64], subset: Iterable[int]
+) -> float:
+    """Wsne(S) for a known graph (``eq:sne:Wsne``)."""
+    return float(adjacency[list(subset)].all(axis=0) @ log_sizes)
+
+
+def graph_tensor(
+    adjacency: NDArray[np.bool_], log_sizes: NDArray[np.float64], order: int
+) -> NDArray[np.float64]:
+    """M_t = Σ w a⊗…⊗a for a known graph (``obs:wsne-comp``)."""
+    check_order(len(adjacency), order)
+    columns = adjacency.astype(np.float64)
+    operands: list[object] = [log_sizes, [order]]
+    for axis in range(order):
+        operands += [columns, [axis, order]]
+    result: NDArray[np.float64] = np.einsum(*operands, list(range(order)), optimize=True)  # type: ignore[call-overload]
+    return result
+
+
+def hits(adjacency: NDArray[np.bool_], subsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which latents are parents of which sets: (n_subsets, n_latent)."""
+    hit = np.zeros((len(subsets), adjacency.shape[1]), dtype=np.bool_)
+    for column in subsets.T:
+        hit |= adjacency[column]
+    return hit
+
+
+def readable_count(log_count: float) -> str:
+    """A count as a person would write it, from its logarithm."""
+    # Above this a float's exponential no longer shows the last digit.
+    if log_count > 30:
+        return f"e^{log_count:.6g}"
+    count = exp(log_count)
+    return str(round(count)) if abs(count - round(count)) < 1e-6 * count else f"{count:.6g}"
+
+
+def _combinations(n: int, size: int) -> NDArray[np.int64]:
+    flat = np.fromiter(
+        chain.from_iterable(combinations(range(n), size)), np.int64, comb(n, size) * size
+    )
+    return flat.reshape(comb(n, size), size)

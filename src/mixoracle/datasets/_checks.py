@@ -1,0 +1,44 @@
+"""What every simulator checks of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from mixoracle.errors import InvalidInputError
+
+RandomState = int | np.random.Generator | np.random.SeedSequence | None
+
+
+def make_generator(random_state: RandomState) -> np.random.Generator:
+    """Make the one generator that is passed down."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            "random_state should be a non-negative int, a Generator, a SeedSequence or None; "
+            f"got {random_state!r}"
+        ) from error
+
+
+def check_whole(what: str, value: object, at_least: int) -> None:
+    """Refuse what is not a whole number of at least ``at_least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise InvalidInputError(
+            f"{what} should be a whole number of at least {at_least}; got {value!r}"
+        )
+
+
+def check_probability(what: str, value: float) -> None:
+    """Refuse what is not a probability."""
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInputError(f"{what} should lie between 0 and 1; got {value!r}")
+
+
+def check_kind(what: str, value: str, known: Iterable[str]) -> None:
+    """Refuse a name that is not among the known ones."""
+    if value not in known:
+        raise InvalidInputError(
+            f"{what} should be one of {', '.join(map(repr, known))}; got {value!r}"
+        )

@@ -1,0 +1,100 @@
+"""The map L: which components over X agree on which observed variables.
+
+L names each component over X by its component in every observed variable (``sec:Ph``). All that
+Algorithm 1 asks of it is which rows agree on a set of columns, so rows are ranked by the columns
+of S and nothing else about the labels matters. L must be injective, which nondegeneracy (b) for
+S = X promises; the paper calls it bijective, but it reaches only k(X) of the ∏ k(X_i) tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError, NotInjectiveError
+from mixoracle.model import Projection
+from mixoracle.model._arrays import frozen_whole_numbers
+
+# Packed codes stay below this, so that a product of two radices fits a signed 64-bit word.
+_CODE_LIMIT = 2**62
+
+
+def checked_labels(labels: Any, n_observed: int) -> NDArray[np.int64]:
+    """Return L as a (K, n_observed) array of component numbers that leave no gaps.
+
+    The components of each observed variable are renumbered 0, 1, … in ascending order.
+    """
+    array = frozen_whole_numbers(labels, "labels")
+    if array.ndim != 2 or array.shape[1] != n_observed or len(array) == 0:
+        raise InvalidInputError(
+            f"labels should have shape (K, {n_observed}), a row for each component over X and a "
+            f"column for each observed variable; got {array.shape}"
+        )
+    if array.size and array.min() < 0:
+        raise InvalidInputError(f"labels count from 0; got {int(array.min())}")
+    return np.stack([_ranks(column) for column in array.T], axis=1) if n_observed else array
+
+
+def group_rows(labels: NDArray[np.int64], columns: Iterable[int]) -> NDArray[np.int64]:
+    """Number the distinct tuples L(j)_S and return the number of each row's tuple.
+
+    Columns are packed into one integer by mixed radix and ranked only when the integer would
+    overflow, so that the work is linear in the labels read, but for the sorting of K integers.
+    """
+    codes = np.zeros(len(labels), dtype=np.int64)
+    radix = 1
+    for i in columns:
+        width = int(labels[:, i].max()) + 1
+        if radix * width >= _CODE_LIMIT:
+            codes = _ranks(codes)
+            radix = int(codes.max()) + 1
+        codes = codes * width + labels[:, i]
+        radix *= width
+    return _ranks(codes)
+
+
+def check_injective(labels: NDArray[np.int64]) -> None:
+    """Raise where two components over X look alike in every observed variable."""
+    groups = group_rows(labels, range(labels.shape[1]))
+    order = np.argsort(groups, kind="stable")
+    repeats = np.flatnonzero(np.diff(groups[order]) == 0)
+    if len(repeats):
+        first, second = order[repeats[0]], order[repeats[0] + 1]
+        raise NotInjectiveError(
+            f"components {first} and {second} over X have the same component in every observed "
+            f"variable, {labels[first].tolist()}; merge them and add their weights"
+        )
+
+
+def marginal(projection: Projection, subset: Iterable[int]) -> Projection:
+    """Return the mixture over the observed variables in ``subset``, columns in that order.
+
+    Its number of components is k(S), its weights are π(S, ·) and its rows their names.
+
+    Examples
+    --------
+    >>> joint = Projection([[0, 0], [0, 1], [1, 1]], [0.5, 0.25, 0.25])
+    >>> over_first = marginal(joint, [0])
+    >>> over_first.n_components, over_first.weights.tolist()
+    (2, [0.75, 0.25])
+    """
+    columns = [int(i) for i in subset]
+    outside = [i for i in columns if not 0 <= i < projection.n_observed]
+    if outside or len(set(columns)) != len(columns):
+        raise InvalidInputError(
+            f"a marginal needs distinct observed variables from 0 to {projection.n_observed - 1}; "
+            f"got {columns}"
+        )
+    groups = group_rows(checked_labels(projection.labels, projection.n_observed), columns)
+    representatives = np.unique(groups, return_index=True)[1]
+    weights = np.zeros(len(representatives))
+    np.add.at(weights, groups, projection.weights)
+    return Projection(projection.labels[representatives][:, columns], weights)
+
+
+def _ranks(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Replace values by their ranks among the distinct values."""
+    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)

@@ -1,0 +1,95 @@
+"""The whole model as one JSON document, for programs in any language.
+
+Unlike :meth:`LatentModel.save` it needs no second file: P(H) and the components are nested lists.
+Numbers keep all their digits, so that reading gives back an equal model.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.model import CPDAG, ComponentSet, JointTable, LatentModel
+
+FORMAT = "mixoracle.model"
+VERSION = 1
+
+
+def to_json(model: LatentModel) -> str:
+    """Write a model as JSON."""
+    graph = model.latent_graph
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "latents": [
+            {"name": name, "n_states": size}
+            for name, size in zip(model.latent_names, model.domain_sizes, strict=True)
+        ],
+        "observed": [
+            {"name": name, "parents": list(model.parents(i))}
+            for i, name in enumerate(model.observed_names)
+        ],
+        "latent_graph": {
+            "directed": sorted(map(list, graph.directed)),
+            "undirected": sorted(sorted(pair) for pair in graph.undirected),
+        },
+        "joint": model.joint.table.tolist(),
+        "components": None
+        if model.components is None
+        else [
+            {"family": held.family, **{key: value.tolist() for key, value in held.arrays().items()}}
+            for held in model.components
+        ],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def read_json(text: str) -> LatentModel:
+    """Read what :func:`to_json` wrote."""
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FileFormatError(f"this is not JSON: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise FileFormatError("this JSON does not hold a mixoracle model")
+    if document.get("version") != VERSION:
+        raise FileFormatError(
+            f"this model has format version {document.get('version')!r}; version {VERSION} is read"
+        )
+    try:
+        return _build(document)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise FileFormatError(
+            f"this model is incomplete: {type(error).__name__} {error}"
+        ) from error
+    except InvalidInputError as error:
+        raise FileFormatError(f"this model contradicts itself: {error}") from error
+
+
+def _build(document: dict[str, Any]) -> LatentModel:
+    latents, observed = document["latents"], document["observed"]
+    bipartite = np.zeros((len(observed), len(latents)), dtype=bool)
+    for i, entry in enumerate(observed):
+        bipartite[i, entry["parents"]] = True
+    graph, held = document["latent_graph"], document["components"]
+    return LatentModel(
+        observed_names=tuple(entry["name"] for entry in observed),
+        latent_names=tuple(entry["name"] for entry in latents),
+        bipartite=bipartite,
+        domain_sizes=tuple(entry["n_states"] for entry in latents),
+        joint=JointTable(document["joint"]),
+        latent_graph=CPDAG(
+            len(latents),
+            frozenset((i, j) for i, j in graph["directed"]),
+            frozenset(frozenset(pair) for pair in graph["undirected"]),
+        ),
+        components=None if held is None else tuple(_component(entry) for entry in held),
+    )
+
+
+def _component(entry: dict[str, Any]) -> ComponentSet:
+    arrays = {key: np.array(value) for key, value in entry.items() if key != "family"}
+    return ComponentSet.from_arrays(entry["family"], arrays)

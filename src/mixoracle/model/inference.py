@@ -1,0 +1,387 @@
+"""Questions to a model: what is likely given what was seen, and what happens if we act.
+
+P(H) answers the first; the second needs Λ. Λ is known up to equivalence, and the members of its
+class may disagree about an intervention, so every answer to *do* is the range over **all**
+members, with the answer of each beside it, never that of one arbitrary DAG. What an intervention
+does depends only on the parents of its targets, so one member for each way in which these can
+differ is enough.
+
+Assumptions: a member's distribution is P(H) factorised along it, ∏ P(H_j | pa(H_j)), the same for
+all members. Where P(H) never shows a configuration that an intervention leads to, its mass could
+go anywhere: it widens the range instead of being guessed. Observed variables are answered through
+their components: P(component of X_i), one for each configuration of pa(X_i).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model.factorisation import along_axis, factorised, marginal_in_place, truncated
+from mixoracle.model.graphs import Edge
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
+
+Variable = str | int
+Array = NDArray[np.float64]
+
+# Products of a dozen conditional probabilities differ by some 1e-15 between members.
+_SAME = 1e-9
+# Going through more members than this one by one takes minutes.
+_MAX_MEMBERS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A distribution.
+
+    Parameters
+    ----------
+    variables : tuple of str
+        What the axes of ``table`` are.
+    table : array
+        P(variables | given). The states of an observed variable are its components.
+    mean : array or None
+        E[X_i | given], for a single observed variable whose components have means.
+    """
+
+    variables: tuple[str, ...]
+    table: Array
+    mean: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The range of a distribution over all members of an equivalence class.
+
+    Parameters
+    ----------
+    variables : tuple of str
+        What the axes of ``lower`` and ``upper`` are.
+    graphs : tuple of frozensets of (i, j)
+        Members of the class; together they give all answers that the class has.
+    member_lower, member_upper : (n_graphs, ...) arrays
+        The answer of each graph. The two differ only where P(H) lacks the support.
+    mean_lower, mean_upper : arrays or None
+        The range of the mean, for a single observed variable whose components have means.
+    """
+
+    variables: tuple[str, ...]
+    graphs: tuple[frozenset[Edge], ...]
+    member_lower: Array
+    member_upper: Array
+    mean_lower: Array | None = None
+    mean_upper: Array | None = None
+
+    @property
+    def lower(self) -> Array:
+        """The smallest probability of each cell over all members."""
+        lowest: Array = self.member_lower.min(axis=0)
+        return lowest
+
+    @property
+    def upper(self) -> Array:
+        """The largest probability of each cell over all members."""
+        highest: Array = self.member_upper.max(axis=0)
+        return highest
+
+    @property
+    def identified(self) -> bool:
+        """Whether all members agree, so that the range is a point."""
+        return bool(np.all(self.upper - self.lower <= _SAME))
+
+    def contrast(self, first: int, second: int) -> tuple[Array, Array]:
+        """The range of the difference between two rows of the first axis.
+
+        Of an effect, these are two states that the cause is set to. The difference is taken
+        within each member, so the range is tighter than that of the two rows apart.
+        """
+        low = self.member_lower[:, first] - self.member_upper[:, second]
+        high = self.member_upper[:, first] - self.member_lower[:, second]
+        return low.min(axis=0), high.max(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Intervention:
+    """A model in which some latents are set from outside; see :meth:`query`."""
+
+    model: LatentModel
+    targets: tuple[tuple[int, int], ...]
+    graphs: tuple[frozenset[Edge], ...]
+
+    def query(
+        self, of: Variable | Sequence[Variable], given: Mapping[Variable, Any] | None = None
+    ) -> Bounds:
+        """The range of P(of | do(targets), given) over the equivalence class."""
+        wanted = _resolve_all(self.model, of)
+        evidence = _likelihood(self.model, given)
+        parts = [
+            _bounds_of(
+                self.model, truncated(self.model.joint, edges, self.targets), wanted, evidence
+            )
+            for edges in self.graphs
+        ]
+        return _gather(self.model, wanted, self.graphs, parts)
+
+
+def query(
+    model: LatentModel,
+    of: Variable | Sequence[Variable],
+    given: Mapping[Variable, Any] | None = None,
+    *,
+    factorised_along_graph: bool = False,
+) -> Answer:
+    """P(of | given) from P(H), or from P(H) factorised along Λ."""
+    wanted = _resolve_all(model, of)
+    table = model.joint.table
+    if factorised_along_graph:
+        table = factorised(model.joint, model.latent_graph.extension()).table
+    weighted = table * _likelihood(model, given)
+    total = float(weighted.sum())
+    if total <= 0:
+        raise InvalidInputError(
+            f"{dict(given or {})!r} has probability 0 in this model; nothing follows from it"
+        )
+    weights = _tabulate(model, weighted / total, wanted)
+    means = _component_means(model, wanted)
+    names = tuple(_name(model, variable) for variable in wanted)
+    return Answer(names, weights, None if means is None else weights @ means)
+
+
+def do(model: LatentModel, targets: Mapping[Variable, int]) -> Intervention:
+    """Set some latents from outside."""
+    settings = tuple((_latent(model, name), state) for name, state in targets.items())
+    nodes = [node for node, _ in settings]
+    if len(set(nodes)) != len(nodes):
+        raise InvalidInputError("each latent can be set once only; one is named twice")
+    for node, state in settings:
+        _check_state(model, node, state)
+    return Intervention(model, settings, _graphs_that_matter(model, [settings]))
+
+
+def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
+    """The range of P(effect | do(cause = state)); the first axis is the state of the cause."""
+    node = _latent(model, cause)
+    wanted = [_resolve(model, effect)]
+    settings = [((node, state),) for state in range(model.domain_sizes[node])]
+    graphs = _graphs_that_matter(model, settings)
+    nothing = np.ones(model.domain_sizes)
+    rows = []
+    for targets in settings:
+        parts = [
+            _bounds_of(model, truncated(model.joint, edges, targets), wanted, nothing)
+            for edges in graphs
+        ]
+        rows.append(_gather(model, wanted, graphs, parts))
+    return Bounds(
+        (f"do({_name(model, (True, node))})", _name(model, wanted[0])),
+        graphs,
+        np.stack([row.member_lower for row in rows], axis=1),
+        np.stack([row.member_upper for row in rows], axis=1),
+        _stack([row.mean_lower for row in rows]),
+        _stack([row.mean_upper for row in rows]),
+    )
+
+
+def _graphs_that_matter(
+    model: LatentModel, settings: Sequence[Sequence[tuple[int, int]]]
+) -> tuple[frozenset[Edge], ...]:
+    """Members of the class that together give every answer to these interventions."""
+    graph, nodes = model.latent_graph, {node for targets in settings for node, _ in targets}
+    table = truncated(model.joint, graph.extension())
+    graphs = tuple(graph.members_by_parents(nodes))
+    if table.sum() >= 1.0 - _SAME and all(
+        _is_supported(table, edges, targets) for edges in graphs for targets in settings
+    ):
+        return graphs
+    # Without support, what is left open depends on more than the targets' parents.
+    if graph.size > _MAX_MEMBERS:
+        raise InvalidInputError(
+            f"P(H) never shows some configurations that this intervention needs, and Λ stands for "
+            f"{graph.size:,} DAGs, too many to go through; orient it by with_knowledge first"
+        )
+    return tuple(graph.members())
+
+
+def _is_supported(table: Array, edges: frozenset[Edge], targets: Sequence[tuple[int, int]]) -> bool:
+    """Whether each target takes its state in every configuration that its parents take."""
+    for node, state in targets:
+        family = marginal_in_place(table, {node, *(i for i, j in edges if j == node)})
+        wanted = np.take(family, [state], axis=node)
+        if np.any((wanted == 0) & (family.sum(axis=node, keepdims=True) > 0)):
+            return False
+    return True
+
+
+_Part = tuple[Array, Array, "Array | None", "Array | None"]
+
+
+def _bounds_of(
+    model: LatentModel, table: Array, wanted: Sequence[_Resolved], likelihood: Array
+) -> _Part:
+    """One member's answer: cells and mean, from below and from above.
+
+    The mass that is missing from ``table`` may lie in any cell, and be as likely under the
+    evidence as any cell is.
+    """
+    missing = max(0.0, 1.0 - float(table.sum())) * float(likelihood.max())
+    missing = missing if missing > _SAME else 0.0
+    weighted = table * likelihood
+    total = float(weighted.sum()) + missing
+    if total <= 0:
+        raise InvalidInputError("the evidence has probability 0 under this intervention")
+    low = _tabulate(model, weighted, wanted) / total
+    spare = missing / total
+    means = _component_means(model, wanted)
+    if means is None:
+        return low, low + spare, None, None
+    known = low @ means
+    return low, low + spare, known + spare * means.min(axis=0), known + spare * means.max(axis=0)
+
+
+def _gather(
+    model: LatentModel,
+    wanted: Sequence[_Resolved],
+    graphs: tuple[frozenset[Edge], ...],
+    parts: Sequence[_Part],
+) -> Bounds:
+    low, high, mean_low, mean_high = zip(*parts, strict=True)
+    lowest, highest = _stack(mean_low), _stack(mean_high)
+    return Bounds(
+        tuple(_name(model, variable) for variable in wanted),
+        graphs,
+        np.stack(low),
+        np.stack(high),
+        None if lowest is None else lowest.min(axis=0),
+        None if highest is None else highest.max(axis=0),
+    )
+
+
+def _stack(arrays: Sequence[Array | None]) -> Array | None:
+    present = [array for array in arrays if array is not None]
+    return np.stack(present) if present else None
+
+
+_Resolved = tuple[bool, int]  # whether it is a latent, and which
+
+
+def _resolve_all(model: LatentModel, of: Variable | Sequence[Variable]) -> list[_Resolved]:
+    listed = [of] if isinstance(of, str | int) else list(of)
+    wanted = [_resolve(model, variable) for variable in listed]
+    if len(set(wanted)) != len(wanted):
+        raise InvalidInputError(f"a question should name each variable once; got {listed!r}")
+    return wanted
+
+
+def _resolve(model: LatentModel, variable: Variable) -> _Resolved:
+    """A name of a latent or of an observed variable; a number counts the latents from 0."""
+    if not isinstance(variable, str):
+        if not 0 <= variable < model.n_latent:
+            raise InvalidInputError(
+                f"latents are counted from 0 to {model.n_latent - 1}; got {variable!r}"
+            )
+        return True, int(variable)
+    is_latent, is_observed = variable in model.latent_names, variable in model.observed_names
+    if is_latent and is_observed:
+        raise InvalidInputError(
+            f"{variable!r} names both a latent and an observed variable; call the latent by number"
+        )
+    if is_latent:
+        return True, model.latent_names.index(variable)
+    if is_observed:
+        return False, model.observed_names.index(variable)
+    known = ", ".join((*model.latent_names, *model.observed_names))
+    raise InvalidInputError(f"the model has no variable {variable!r}; it has {known}")
+
+
+def _latent(model: LatentModel, variable: Variable) -> int:
+    is_latent, index = _resolve(model, variable)
+    if not is_latent:
+        raise InvalidInputError(
+            f"{variable!r} is observed and causes nothing in this model; only latents can be set"
+        )
+    return index
+
+
+def _name(model: LatentModel, variable: _Resolved) -> str:
+    is_latent, index = variable
+    return model.latent_names[index] if is_latent else model.observed_names[index]
+
+
+def _check_state(model: LatentModel, node: int, state: Any) -> None:
+    size = model.domain_sizes[node]
+    if isinstance(state, bool) or not isinstance(state, int | np.integer) or not 0 <= state < size:
+        raise InvalidInputError(
+            f"{model.latent_names[node]} has states 0 to {size - 1}; got {state!r}"
+        )
+
+
+def _likelihood(model: LatentModel, given: Mapping[Variable, Any] | None) -> Array:
+    """How likely the evidence is in each cell of P(H), up to a constant factor."""
+    likelihood = np.ones(model.domain_sizes)
+    for name, value in (given or {}).items():
+        is_latent, index = _resolve(model, name)
+        if is_latent:
+            _check_state(model, index, value)
+            seen = np.eye(model.domain_sizes[index])[value]
+            likelihood = likelihood * along_axis(seen, index, model.n_latent)
+        else:
+            likelihood = likelihood * _density(model, index, value)[_labels(model, (False, index))]
+    return likelihood
+
+
+def _density(model: LatentModel, observed: int, value: Any) -> Array:
+    """P(value | component) for each component, divided by the largest."""
+    name = model.observed_names[observed]
+    if model.components is None:
+        raise InvalidInputError(
+            f"the model has no components, so a value of {name} says nothing; give latents"
+        )
+    held = model.components[observed]
+    row = np.atleast_1d(np.asarray(value, dtype=float))
+    if row.shape != (held.width,):
+        raise InvalidInputError(
+            f"a value of {name} should have {held.width} numbers; got shape {row.shape}"
+        )
+    log_density = held.log_density(row[None, :])[0]
+    density: Array = np.exp(log_density - log_density.max())
+    return density
+
+
+def _labels(model: LatentModel, variable: _Resolved) -> NDArray[np.int64]:
+    """The state (or the component) of a variable in each cell of P(H)."""
+    is_latent, index = variable
+    labels = np.zeros(model.domain_sizes, dtype=np.int64)
+    for j in (index,) if is_latent else model.parents(index):
+        size = model.domain_sizes[j]
+        labels = labels * size + along_axis(np.arange(size), j, model.n_latent)
+    return labels
+
+
+def _tabulate(model: LatentModel, table: Array, wanted: Sequence[_Resolved]) -> Array:
+    """Sum a table over H into one over the wanted variables."""
+    shape = tuple(
+        model.domain_sizes[index] if is_latent else model.n_components(index)
+        for is_latent, index in wanted
+    )
+    cells = np.zeros(model.domain_sizes, dtype=np.int64)
+    for size, variable in zip(shape, wanted, strict=True):
+        cells = cells * size + _labels(model, variable)
+    size = int(np.prod(shape, dtype=int))
+    return np.asarray(
+        np.bincount(cells.ravel(), weights=table.ravel(), minlength=size), dtype=np.float64
+    ).reshape(shape)
+
+
+def _component_means(model: LatentModel, wanted: Sequence[_Resolved]) -> Array | None:
+    """The means of the components where one observed variable is asked for and they have any."""
+    if len(wanted) != 1 or wanted[0][0] or model.components is None:
+        return None
+    means = model.components[wanted[0][1]].arrays().get("means")
+    return None if means is None else np.asarray(means, dtype=float)

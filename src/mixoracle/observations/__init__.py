@@ -1,0 +1,14 @@
+"""What was measured: named, vector-valued, typed and possibly incomplete.
+
+:class:`Observations` holds N cases of n observed variables, each a block of one or more columns.
+It is made from arrays, frames or files, checks itself, and never changes. A missing value is NaN;
+a categorical column holds the codes of its levels.
+
+``grouping`` decides which columns make which variable, ``columns`` turns one column into numbers,
+``files`` reads and writes, and ``record`` is the record itself.
+"""
+
+from mixoracle.observations.columns import ColumnKind
+from mixoracle.observations.record import Observations
+
+__all__ = ["ColumnKind", "Observations"]

@@ -1,0 +1,250 @@
+"""One column of anything, as floating-point numbers.
+
+A column is continuous (its numbers) or categorical (codes 0..L-1 of its levels, which are text).
+Numbers, and text that spells nothing but numbers, are continuous; other text and truth values are
+categorical; a column that mixes the two is refused unless it was declared categorical.
+
+Missing are NaN, None, ``pandas.NA``, masked cells, and in text the words of
+:data:`MISSING_WORDS`, so that a frame and the file it was written to mean the same.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What R, pandas and databases write for a missing cell. "None" is left out: as an answer ("None",
+# "Some", "All") it is more common than as a gap.
+MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+
+# Above this a float no longer holds every whole number, so 1e300 is not written with 300 digits.
+_LARGEST_EXACT = 2.0**53
+
+# Control characters and lone surrogates break files and terminals; a byte-order mark inside a
+# name would be eaten by the next reader.
+_UNPRINTABLE_CATEGORIES = ("Cc", "Cs")
+_BYTE_ORDER_MARK = "\ufeff"
+
+Levels = tuple[str, ...]
+Encoded = tuple[NDArray[np.float64], Levels | None]
+
+
+class ColumnKind(Enum):
+    """What the numbers of a column mean."""
+
+    CONTINUOUS = "continuous"
+    CATEGORICAL = "categorical"
+
+    def __repr__(self) -> str:
+        return f"ColumnKind.{self.name}"
+
+
+def check_text(text: object, what: str) -> str:
+    """Return a name or label that can be written to a file and read back, or refuse it."""
+    if not isinstance(text, str) or not text:
+        raise InvalidInputError(f"{what} should be text that is not empty; got {text!r}")
+    for character in text:
+        if unicodedata.category(character) in _UNPRINTABLE_CATEGORIES or (
+            character == _BYTE_ORDER_MARK
+        ):
+            raise InvalidInputError(
+                f"{what} should hold no control characters; {text!r} holds {character!r}: "
+                "replace it"
+            )
+    return text
+
+
+def spelled_number(text: str) -> float | None:
+    """Return the number that ``text`` spells, or None; digits joined by ``_`` are no number."""
+    if "_" in text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def sorted_levels(labels: Iterable[str]) -> Levels:
+    """Order labels by the numbers they spell where all do, else as text."""
+    distinct = set(labels)
+    numbers = {label: spelled_number(label) for label in distinct}
+    if all(number is not None and not np.isnan(number) for number in numbers.values()):
+        return tuple(sorted(distinct, key=lambda label: (numbers[label], label)))
+    return tuple(sorted(distinct))
+
+
+def encode_column(values: NDArray[Any], what: str, categorical: bool = False) -> Encoded:
+    """Encode a 1-d array; ``what`` names the column in errors."""
+    if isinstance(values, np.ma.MaskedArray):
+        return _encode_masked(values, what, categorical)
+    kind = values.dtype.kind
+    if kind in "fiu":
+        return encode_numbers(values, what, categorical)
+    if kind in "bUO":
+        return encode_cells(values.tolist(), what, categorical)
+    advice = {
+        "c": "split it into real and imaginary parts",
+        "M": "convert it to a number, such as days since a date",
+        "m": "convert it to a number, such as seconds",
+        "S": "decode it to text",
+    }.get(kind, "convert it to numbers or text")
+    raise InvalidInputError(
+        f"{what} should hold numbers, text or truth values; it has dtype {values.dtype}: {advice}"
+    )
+
+
+def _encode_masked(values: np.ma.MaskedArray[Any, Any], what: str, categorical: bool) -> Encoded:
+    plain, masked = np.asarray(values.data), np.ma.getmaskarray(values)
+    if plain.dtype.kind in "fiu" and not categorical:
+        return encode_numbers(np.where(masked, np.nan, plain), what)
+    if plain.dtype.kind in "fiubUO":
+        cells = [None if gap else cell for cell, gap in zip(plain.tolist(), masked, strict=True)]
+        return encode_cells(cells, what, categorical)
+    return encode_column(plain, what, categorical)
+
+
+def encode_series(series: pd.Series[Any], what: str, categorical: bool = False) -> Encoded:
+    """Encode a column of a frame, whatever its dtype stores missing values as."""
+    import pandas as pd
+
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _encode_categories(series, what)
+    if dtype.kind in "cMmSV":
+        return encode_column(np.empty(0, dtype=np.dtype(dtype.kind)), what)
+    if dtype.kind in "fiu" and not categorical:
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return encode_numbers(numbers, what)
+    return encode_cells(series.to_numpy(dtype=object).tolist(), what, categorical)
+
+
+def _encode_categories(series: pd.Series[Any], what: str) -> Encoded:
+    """Keep the levels of a pandas categorical in their order, used or not."""
+    labels = [None if _is_missing(held) else _label(held, what) for held in series.cat.categories]
+    levels = tuple(label for label in labels if label is not None)
+    # A category that spells a missing value, and code -1 (the last entry), become NaN.
+    codes = np.full(len(labels) + 1, np.nan)
+    kept = [i for i, label in enumerate(labels) if label is not None]
+    codes[kept] = np.arange(len(kept))
+    return codes[series.cat.codes.to_numpy()], levels
+
+
+def encode_numbers(values: NDArray[Any], what: str, categorical: bool = False) -> Encoded:
+    """Encode integers or floats, NaN being missing."""
+    if not categorical:
+        numbers = values.astype(np.float64, copy=False)
+        if np.isinf(numbers).any():
+            row = int(np.flatnonzero(np.isinf(numbers))[0])
+            raise InvalidInputError(
+                f"{what} should hold finite numbers; row {row} is {numbers[row]}: "
+                "write NaN where the value is missing"
+            )
+        return numbers, None
+    distinct, inverse = np.unique(values, return_inverse=True)
+    labels = [None if _is_missing(held) else _label(held, what) for held in distinct.tolist()]
+    levels = sorted_levels(label for label in labels if label is not None)
+    position: dict[str | None, float] = {label: float(i) for i, label in enumerate(levels)}
+    position[None] = np.nan
+    return np.array([position[label] for label in labels])[inverse.ravel()], levels
+
+
+def encode_cells(cells: Sequence[Any], what: str, categorical: bool = False) -> Encoded:
+    """Encode a list of Python objects: numbers, text, truth values, missing."""
+    present = [None if _is_missing(cell) else cell for cell in cells]
+    types = {type(cell) for cell in present if cell is not None}
+    foreign = [
+        held for held in types if not issubclass(held, (str, bool, np.bool_)) and not _is_real(held)
+    ]
+    if foreign:
+        raise InvalidInputError(
+            f"{what} should hold numbers, text or truth values; it holds {foreign[0].__name__} "
+            "objects: convert them"
+        )
+    truths = {held for held in types if issubclass(held, (bool, np.bool_))}
+    if categorical or (types and types == truths):
+        return _encode_labels([None if c is None else _label(c, what) for c in present])
+    if not any(issubclass(held, str) for held in types) and not truths:
+        numbers = np.array(
+            [np.nan if c is None else _as_float(c) for c in present], dtype=np.float64
+        )
+        return encode_numbers(numbers, what)
+    return _encode_spelled(present, what)
+
+
+def _encode_spelled(cells: Sequence[Any], what: str) -> Encoded:
+    """Text among the cells: numbers if all spell one, labels if none does, else a refusal."""
+    numbers = np.full(len(cells), np.nan)
+    first_number = first_text = None
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        number = spelled_number(cell) if isinstance(cell, str) else _plain_number(cell)
+        if number is None:
+            first_text = row if first_text is None else first_text
+        else:
+            first_number = row if first_number is None else first_number
+            numbers[row] = number
+    if first_text is None:
+        return encode_numbers(numbers, what)
+    if first_number is None:
+        return _encode_labels([None if cell is None else _label(cell, what) for cell in cells])
+    raise InvalidInputError(
+        f"{what} should hold numbers or labels, not both; row {first_number} is "
+        f"{cells[first_number]!r} and row {first_text} is {cells[first_text]!r}: "
+        "mark missing numbers by NaN or an empty cell, or declare the column categorical"
+    )
+
+
+def _encode_labels(labels: Sequence[str | None]) -> Encoded:
+    levels = sorted_levels(label for label in labels if label is not None)
+    position: dict[str | None, float] = {label: float(i) for i, label in enumerate(levels)}
+    position[None] = np.nan
+    return np.array([position[label] for label in labels], dtype=np.float64), levels
+
+
+def _is_missing(cell: Any) -> bool:
+    if cell is None or cell is np.ma.masked:
+        return True
+    if isinstance(cell, str):
+        return cell in MISSING_WORDS
+    # pandas.NA refuses comparison; it is known by name so that pandas need not be imported.
+    if type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
+
+
+def _is_real(held: type) -> bool:
+    # Decimal is a number that does not register as Real.
+    return issubclass(held, Real) or held.__name__ == "Decimal"
+
+
+def _plain_number(cell: Any) -> float | None:
+    """Return a cell that is a number; a truth value among other things is not."""
+    return None if isinstance(cell, (bool, np.bool_)) else _as_float(cell)
+
+
+def _as_float(cell: Any) -> float:
+    """Return a number as a float; one too large for it counts as infinite, and is refused so."""
+    try:
+        return float(cell)
+    except OverflowError:
+        return float("inf")
+
+
+def _label(cell: Any, what: str) -> str:
+    if isinstance(cell, (float, np.floating)):
+        number = float(cell)
+        whole = number.is_integer() and abs(number) <= _LARGEST_EXACT
+        return str(int(number)) if whole else repr(number)
+    return check_text(str(cell), f"a label of {what}")

@@ -1,0 +1,298 @@
+"""Which columns make which observed variable.
+
+Columns named ``name[0], name[1], …`` belong together; any other grouping is said in words, and
+covers every column that is not dropped on purpose. A width-1 variable is written under its plain
+name, unless that name itself looks like ``name[0]``: so the names of columns and the names of
+variables determine each other.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.observations.columns import check_text
+
+# Leading zeros are not an index: "X[00]" and "X[0]" would be the same column.
+_INDEXED = re.compile(r"(.+)\[(0|[1-9][0-9]*)\]", re.DOTALL)
+_SHOWN = 5
+
+ColumnRef = str | int
+Groups = (
+    int
+    | Mapping[str, ColumnRef | Sequence[ColumnRef]]
+    | Sequence[ColumnRef | Sequence[ColumnRef]]
+    | None
+)
+
+
+@dataclass(frozen=True)
+class InputColumns:
+    """The columns as they came: how many, and what the caller may call them.
+
+    Columns of a bare array have no labels; the caller numbers them from 0.
+    """
+
+    count: int
+    labels: tuple[str, ...] | None = None
+    keys: Mapping[Hashable, int] | None = None
+
+    @staticmethod
+    def named(labels: Iterable[Hashable]) -> InputColumns:
+        """Columns with labels, which have to be distinct."""
+        original = list(labels)
+        texts = tuple(map(str, original))
+        repeated = [text for text, times in Counter(texts).items() if times > 1]
+        if repeated:
+            raise InvalidInputError(
+                f"columns should have distinct names; {shown(repeated)} occurs more than once: "
+                "rename one"
+            )
+        keys: dict[Hashable, int] = {text: i for i, text in enumerate(texts)}
+        keys.update({label: i for i, label in enumerate(original)})
+        return InputColumns(len(original), texts, keys)
+
+    def position(self, ref: ColumnRef, what: str) -> int:
+        """Where the column is that the caller means by ``ref``."""
+        if not isinstance(ref, Hashable):
+            raise InvalidInputError(f"{what} should name columns by text or number; got {ref!r}")
+        if self.keys is not None and ref in self.keys:
+            return self.keys[ref]
+        if isinstance(ref, (int, np.integer)) and not isinstance(ref, bool):
+            if 0 <= ref < self.count:
+                return int(ref)
+            raise InvalidInputError(
+                f"{what} names column {ref}, but columns are numbered 0 to {self.count - 1}"
+            )
+        hint = "; columns of an array are named by number" if self.labels is None else ""
+        raise InvalidInputError(
+            f"{what} names the column {ref!r}, which is not there"
+            + (hint or did_you_mean(ref, self.labels or ()))
+        )
+
+    def describe(self, position: int) -> str:
+        """Name a column in an error."""
+        return f"column {position if self.labels is None else repr(self.labels[position])}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The variables to make: their names, and the input columns of each in order."""
+
+    names: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """All input columns in the order in which the record holds them."""
+        return tuple(position for block in self.members for position in block)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many columns each variable has."""
+        return tuple(map(len, self.members))
+
+
+def column_names(names: Sequence[str], widths: Sequence[int]) -> tuple[str, ...]:
+    """Name each column of each variable."""
+    return tuple(
+        name if width == 1 and not _INDEXED.fullmatch(name) else f"{name}[{c}]"
+        for name, width in zip(names, widths, strict=True)
+        for c in range(width)
+    )
+
+
+def shown(names: Iterable[Any]) -> str:
+    """List a few names, and say how many more there are."""
+    held = list(names)
+    text = ", ".join(map(repr, held[:_SHOWN]))
+    return text if len(held) <= _SHOWN else f"{text} and {len(held) - _SHOWN} more"
+
+
+def did_you_mean(wrong: object, known: Sequence[str]) -> str:
+    """Suggest what was probably meant."""
+    close = difflib.get_close_matches(str(wrong), known, n=3)
+    if close:
+        return f"; did you mean {' or '.join(map(repr, close))}?"
+    return f"; there are {shown(known)}"
+
+
+def checked_names(names: Iterable[object]) -> tuple[str, ...]:
+    """Names of observed variables: distinct, not empty, fit for a file."""
+    if isinstance(names, str):
+        raise InvalidInputError("names should be a sequence of strings; got one string")
+    checked = tuple(check_text(name, "the name of an observed variable") for name in names)
+    repeated = [name for name, times in Counter(checked).items() if times > 1]
+    if repeated:
+        raise InvalidInputError(
+            f"observed variables should have distinct names; {shown(repeated)} occurs more than "
+            "once: rename one"
+        )
+    return checked
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the caller said about the columns; see :meth:`Observations.from_array`."""
+
+    groups: Groups = None
+    names: Sequence[str] | None = None
+    categorical: bool | ColumnRef | Iterable[ColumnRef] = ()
+    drop: ColumnRef | Iterable[ColumnRef] = ()
+
+    def applied(self, columns: InputColumns) -> tuple[Plan, frozenset[int]]:
+        """Return the plan for these columns, and which of them were declared categorical."""
+        plan = plan_groups(columns, self.groups, self.names, self.drop)
+        return plan, declared_categorical(columns, plan, self.categorical)
+
+
+def plan_groups(
+    columns: InputColumns,
+    groups: Groups = None,
+    names: Sequence[str] | None = None,
+    drop: ColumnRef | Iterable[ColumnRef] = (),
+) -> Plan:
+    """Decide which columns make which variable, refusing what is left over or used twice."""
+    dropped = {columns.position(ref, "drop") for ref in _as_refs(drop)}
+    kept = [position for position in range(columns.count) if position not in dropped]
+    if groups is None:
+        given, members = _by_itself(columns, kept)
+    elif isinstance(groups, (int, np.integer)) and not isinstance(groups, bool):
+        given, members = None, _equal_widths(kept, int(groups))
+    elif isinstance(groups, Mapping):
+        given, members = list(groups), [_group(columns, refs) for refs in groups.values()]
+    elif isinstance(groups, Iterable) and not isinstance(groups, str):
+        given, members = None, [_group(columns, refs) for refs in groups]
+    else:
+        raise InvalidInputError(
+            "groups should be a width, a sequence of column sequences, or a mapping from names "
+            f"to columns; got {groups!r}"
+        )
+    plan = Plan(checked_names(_choose_names(names, given, len(members))), tuple(members))
+    _check_cover(columns, plan, dropped)
+    return plan
+
+
+def _choose_names(
+    names: Sequence[str] | None, given: Sequence[str] | None, count: int
+) -> Sequence[str]:
+    if names is None:
+        return [f"X{i + 1}" for i in range(count)] if given is None else given
+    if not isinstance(names, str) and len(names) != count:
+        raise InvalidInputError(
+            f"names should hold one name for each of the {count} observed variables; "
+            f"got {len(names)}"
+        )
+    return names
+
+
+def _by_itself(
+    columns: InputColumns, kept: Sequence[int]
+) -> tuple[list[str] | None, list[tuple[int, ...]]]:
+    """Group columns ``name[0], name[1], …`` in index order; all others stand alone."""
+    if columns.labels is None:
+        return None, [(position,) for position in kept]
+    found: dict[str, dict[int, int]] = {}
+    plain: set[str] = set()
+    for position in kept:
+        label = columns.labels[position]
+        match = _INDEXED.fullmatch(label)
+        name, index = (match[1], int(match[2])) if match else (label, 0)
+        if (match is None and name in found) or name in plain:
+            raise InvalidInputError(
+                f"the column {name!r} stands beside columns {name + '[…]'!r} of the same "
+                "variable: rename it, or say which belong together by groups"
+            )
+        if match is None:
+            plain.add(name)
+        found.setdefault(name, {})[index] = position
+    return list(found), [tuple(block[index] for index in sorted(block)) for block in found.values()]
+
+
+def _equal_widths(kept: Sequence[int], width: int) -> list[tuple[int, ...]]:
+    if width < 1 or len(kept) % width:
+        raise InvalidInputError(
+            f"groups={width} should divide the {len(kept)} columns into equal widths; name the "
+            "columns of each variable instead"
+        )
+    return [tuple(kept[start : start + width]) for start in range(0, len(kept), width)]
+
+
+def _as_refs(refs: Any) -> list[ColumnRef]:
+    """One column or several; a string is one column, not its letters."""
+    if isinstance(refs, str):
+        return [refs]
+    if isinstance(refs, (int, np.integer)):
+        return [int(refs)]
+    if not isinstance(refs, Iterable):
+        raise InvalidInputError(f"columns should be listed by name or number; got {refs!r}")
+    return list(refs)
+
+
+def _group(columns: InputColumns, refs: ColumnRef | Sequence[ColumnRef]) -> tuple[int, ...]:
+    return tuple(columns.position(ref, "groups") for ref in _as_refs(refs))
+
+
+def _check_cover(columns: InputColumns, plan: Plan, dropped: set[int]) -> None:
+    for name, block in zip(plan.names, plan.members, strict=True):
+        if not block:
+            raise InvalidInputError(
+                f"each observed variable needs a column; {name!r} has none: leave it out of groups"
+            )
+    times = Counter(plan.order)
+    twice = [columns.describe(position) for position, used in times.items() if used > 1]
+    if twice:
+        raise InvalidInputError(
+            f"each column should belong to one observed variable; {', '.join(twice[:_SHOWN])} "
+            "is listed in groups more than once"
+        )
+    both = [columns.describe(position) for position in sorted(dropped & set(times))]
+    if both:
+        raise InvalidInputError(f"{', '.join(both[:_SHOWN])} is in groups and in drop; choose one")
+    unlisted = [p for p in range(columns.count) if p not in times and p not in dropped]
+    if unlisted:
+        labels = unlisted if columns.labels is None else [columns.labels[p] for p in unlisted]
+        raise InvalidInputError(
+            f"groups should list every column; {shown(labels)} is in none: add it to a group, or "
+            "leave it out on purpose with drop="
+        )
+    if not plan.names:
+        raise InvalidInputError("there should be at least one observed variable; got none")
+
+
+def declared_categorical(
+    columns: InputColumns, plan: Plan, refs: bool | ColumnRef | Iterable[ColumnRef]
+) -> frozenset[int]:
+    """Input columns that the caller declared categorical.
+
+    A reference is an input column's label or number, the name that a column gets
+    (``X1[0]``), or the name of a variable, which means all its columns. True means all.
+    """
+    if isinstance(refs, bool):
+        return frozenset(plan.order) if refs else frozenset()
+    given = dict(zip(column_names(plan.names, plan.widths), plan.order, strict=True))
+    blocks = dict(zip(plan.names, plan.members, strict=True))
+    declared: set[int] = set()
+    for ref in _as_refs(refs):
+        if isinstance(ref, Hashable) and ref in (columns.keys or {}):
+            declared.add(columns.position(ref, "categorical"))
+        elif isinstance(ref, str) and ref in given:
+            declared.add(given[ref])
+        elif isinstance(ref, str) and ref in blocks:
+            declared.update(blocks[ref])
+        elif isinstance(ref, str):
+            known = [*(columns.labels or ()), *given, *plan.names]
+            raise InvalidInputError(
+                f"categorical names {ref!r}, which is not there"
+                + did_you_mean(ref, list(dict.fromkeys(known)))
+            )
+        else:
+            declared.add(columns.position(ref, "categorical"))
+    return frozenset(declared)

@@ -1,0 +1,545 @@
+"""The record of N cases of n observed variables.
+
+All columns lie in one read-only C-contiguous float array; the block of a variable is a view into
+it, so that a million rows are held once. Any width, any name, missing values, constant columns
+and wholly missing rows or columns are legal here: whether they can be learned from is for later
+stages to judge. Infinite values are not, because no component family has a density for them.
+"""
+
+from __future__ import annotations
+
+import html
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.observations.columns import (
+    MISSING_WORDS,
+    ColumnKind,
+    Encoded,
+    Levels,
+    check_text,
+    encode_column,
+    encode_series,
+)
+from mixoracle.observations.grouping import (
+    Choices,
+    ColumnRef,
+    Groups,
+    InputColumns,
+    Plan,
+    checked_names,
+    column_names,
+    did_you_mean,
+    shown,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_VARIABLES_SHOWN = 8
+# Enough rows to tell data sets apart without reading hundreds of megabytes for one hash.
+_ROWS_HASHED = 64
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Observations:
+    """N cases of n observed variables, each a block of one or more columns.
+
+    Use :meth:`from_array`, :meth:`from_arrays`, :meth:`from_frame` or :meth:`read`; the
+    constructor takes what they make.
+
+    Parameters
+    ----------
+    values : (N, total width) float array
+        The columns of the first variable, then those of the second, and so on. Missing is NaN.
+        An array that is read-only already is kept; any other is copied.
+    names : sequence of str
+        Distinct and not empty, one for each observed variable.
+    widths : sequence of int, optional
+        How many columns each variable has; 1 each if left out.
+    levels : for each variable a sequence of (None or labels), optional
+        For each column the labels behind its codes 0..L-1, or None where it is continuous.
+
+    Examples
+    --------
+    >>> obs = Observations.from_arrays({"flow": [[0.1, 2.0], [0.3, 4.0]], "mode": ["off", "on"]})
+    >>> obs
+    Observations(2 samples of 2 variables: flow (2 columns), mode (categorical))
+    >>> obs["flow"].shape
+    (2, 2)
+    >>> obs.column_names
+    ('flow[0]', 'flow[1]', 'mode')
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...]
+    widths: tuple[int, ...] = ()
+    levels: tuple[tuple[Levels | None, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        names = checked_names(self.names)
+        values = _frozen_values(self.values)
+        widths = tuple(operator.index(width) for width in self.widths) or (1,) * len(names)
+        if len(widths) != len(names) or not names or min(widths) < 1:
+            raise InvalidInputError(
+                f"widths should hold a number of at least 1 for each of the {len(names)} "
+                f"observed variables; got {widths}"
+            )
+        if values.shape[1] != sum(widths):
+            raise InvalidInputError(
+                f"values should have {sum(widths)} columns, the sum of the widths; "
+                f"got {values.shape[1]}"
+            )
+        levels = _checked_levels(self.levels, names, widths)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "widths", widths)
+        object.__setattr__(self, "levels", levels)
+        self._check_values()
+
+    def _check_values(self) -> None:
+        flat_levels = [held for block in self.levels for held in block]
+        for name, column, held in zip(self.column_names, self.values.T, flat_levels, strict=True):
+            if np.isinf(column).any():
+                raise InvalidInputError(
+                    f"column {name!r} should hold finite numbers; it holds infinite ones: write "
+                    "NaN where the value is missing"
+                )
+            if held is not None:
+                codes = column[~np.isnan(column)]
+                if np.any((codes < 0) | (codes >= len(held)) | (codes != np.floor(codes))):
+                    raise InvalidInputError(
+                        f"the categorical column {name!r} should hold codes 0 to "
+                        f"{len(held) - 1} of its {len(held)} levels, or NaN; it holds others"
+                    )
+
+    @classmethod
+    def from_array(
+        cls,
+        X: ArrayLike,
+        groups: Groups = None,
+        names: Sequence[str] | None = None,
+        *,
+        categorical: bool | ColumnRef | Iterable[ColumnRef] = (),
+        drop: ColumnRef | Iterable[ColumnRef] = (),
+    ) -> Observations:
+        """Take the columns of a 2-d array.
+
+        Parameters
+        ----------
+        X : (N, columns) array
+            Numbers, text or truth values; a masked cell is missing.
+        groups : None, int, sequence of column sequences, or mapping from name to columns
+            Which columns make which variable: each its own, blocks of equal width, or as listed.
+        names : sequence of str, optional
+            The names of the variables; X1, X2, … if left out.
+        categorical : column numbers, column names (``"X1[0]"``), variable names, or True for all
+            Numeric columns whose numbers are labels.
+        drop : column numbers
+            Columns to leave out.
+        """
+        array = _as_array(X, "the array of observations")
+        if array.ndim != 2:
+            raise InvalidInputError(
+                "observations should be a 2-d array, one row for each case; "
+                f"got shape {array.shape}"
+            )
+        columns = InputColumns(array.shape[1])
+        plan, declared = Choices(groups, names, categorical, drop).applied(columns)
+        return gather(
+            len(array),
+            plan,
+            lambda p: encode_column(array[:, p], columns.describe(p), p in declared),
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        blocks: Mapping[str, ArrayLike],
+        *,
+        categorical: bool | ColumnRef | Iterable[ColumnRef] = (),
+    ) -> Observations:
+        """Take one (N, d) array for each variable; a 1-d array is one column wide."""
+        names = checked_names(blocks)
+        arrays = [as_block(held, name) for name, held in blocks.items()]
+        lengths = {name: len(held) for name, held in zip(names, arrays, strict=True)}
+        if len(set(lengths.values())) > 1:
+            raise InvalidInputError(
+                "all observed variables should have the same number of rows; got "
+                + ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
+            )
+        widths = [held.shape[1] for held in arrays]
+        columns = InputColumns(sum(widths))
+        bounds = np.cumsum([0, *widths]).tolist()
+        spans = [tuple(range(first, last)) for first, last in pairwise(bounds)]
+        groups = dict(zip(names, spans, strict=True))
+        plan, declared = Choices(groups, categorical=categorical).applied(columns)
+        called = column_names(names, widths)
+        flat = [held[:, c] for held in arrays for c in range(held.shape[1])]
+        return gather(
+            len(arrays[0]),
+            plan,
+            lambda p: encode_column(flat[p], f"column {called[p]!r}", p in declared),
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        groups: Groups = None,
+        names: Sequence[str] | None = None,
+        *,
+        categorical: bool | ColumnRef | Iterable[ColumnRef] = (),
+        drop: ColumnRef | Iterable[ColumnRef] = (),
+    ) -> Observations:
+        """Take the columns of a pandas frame; its index is not data.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Text, categorical and boolean columns are categorical; others are numbers.
+        groups : None, int, sequence of column sequences, or mapping from name to columns
+            None groups columns named ``name[0], name[1], …`` in index order; any other column
+            stands alone.
+        names, categorical, drop
+            As in :meth:`from_array`; columns go by name or number.
+        """
+        return from_frame(frame, Choices(groups, names, categorical, drop))
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        groups: Groups = None,
+        names: Sequence[str] | None = None,
+        *,
+        categorical: bool | ColumnRef | Iterable[ColumnRef] = (),
+        drop: ColumnRef | Iterable[ColumnRef] = (),
+    ) -> Observations:
+        """Read a ``.csv``, ``.tsv``, ``.parquet`` or ``.npz`` file; never a pickle.
+
+        Columns group as in :meth:`from_frame`. In text files the first line names the columns, and
+        a name that ends in ``:categorical`` or ``:continuous`` says what the column is. In an
+        ``.npz`` each entry is the (N,) or (N, d) block of one variable.
+        """
+        from mixoracle.observations.files import read_file
+
+        return read_file(path, Choices(groups, names, categorical, drop))
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a file of any kind that :meth:`read` reads, in one step.
+
+        Names, kinds and values come back exactly. Text files do not keep levels that no case has
+        and put the others in order; ``.parquet`` and ``.npz`` keep all levels as they are.
+        """
+        from mixoracle.observations.files import write_file
+
+        write_file(self, path)
+
+    @property
+    def n_samples(self) -> int:
+        """The number of cases, N."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed variables, n."""
+        return len(self.names)
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """One name for each column: ``X1[0], X1[1], …``, or the plain name for width 1."""
+        return column_names(self.names, self.widths)
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[ColumnKind, ...], ...]:
+        """For each variable, whether each of its columns is continuous or categorical."""
+        return tuple(
+            tuple(
+                ColumnKind.CONTINUOUS if held is None else ColumnKind.CATEGORICAL for held in block
+            )
+            for block in self.levels
+        )
+
+    @cached_property
+    def missing_fraction(self) -> float:
+        """The share of all cells that is missing."""
+        missing = sum(int(np.isnan(column).sum()) for column in self.values.T)
+        return missing / self.values.size
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any cell is missing."""
+        return self.missing_fraction > 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return not self.has_missing
+
+    def index(self, name: str) -> int:
+        """Return the position of a variable."""
+        if name not in self.names:
+            raise InvalidInputError(
+                f"no observed variable is called {name!r}" + did_you_mean(name, self.names)
+            )
+        return self.names.index(name)
+
+    def __getitem__(self, variable: str | int) -> NDArray[np.float64]:
+        """Return the (N, d) block of a variable, by name or position, as a read-only view."""
+        if isinstance(variable, str):
+            position = self.index(variable)
+        else:
+            # An IndexError also tells Python's own iteration where to stop.
+            position = range(self.n_observed)[operator.index(variable)]
+        start = sum(self.widths[:position])
+        return self.values[:, start : start + self.widths[position]]
+
+    def __len__(self) -> int:
+        return self.n_samples
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def select(self, names: Iterable[str]) -> Observations:
+        """Return some of the variables, in the order in which they are named."""
+        positions = [self.index(name) for name in ([names] if isinstance(names, str) else names)]
+        bounds = np.cumsum([0, *self.widths])
+        columns = [c for i in positions for c in range(bounds[i], bounds[i + 1])]
+        return Observations(
+            _frozen(np.take(self.values, columns, axis=1)),
+            tuple(self.names[i] for i in positions),
+            tuple(self.widths[i] for i in positions),
+            tuple(self.levels[i] for i in positions),
+        )
+
+    def reordered(self, names: Iterable[str]) -> Observations:
+        """Return all variables in another order."""
+        order = list(names)
+        left_out = [name for name in self.names if name not in order]
+        if left_out:
+            raise InvalidInputError(
+                f"an order should name every observed variable; {shown(left_out)} is not in it: "
+                "use select to leave variables out"
+            )
+        return self.select(order)
+
+    def take(self, rows: slice | ArrayLike) -> Observations:
+        """Return some of the cases, by number, mask or slice."""
+        chosen = rows if isinstance(rows, slice) else _row_numbers(rows, self.n_samples)
+        picked = np.array(self.values[chosen], order="C")
+        return Observations(_frozen(picked), self.names, self.widths, self.levels)
+
+    def to_array(self) -> NDArray[np.float64]:
+        """All columns as a read-only (N, total width) array; categorical ones as codes."""
+        return self.values.view()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy:
+            return np.array(self.values, dtype=dtype)
+        return np.asarray(self.values, dtype=dtype)
+
+    def to_frame(self) -> pd.DataFrame:
+        """All columns as a pandas frame; categorical ones as categoricals of their labels."""
+        import pandas as pd
+
+        flat_levels = [held for block in self.levels for held in block]
+        held: dict[str, Any] = {}
+        for name, column, labels in zip(self.column_names, self.values.T, flat_levels, strict=True):
+            if labels is None:
+                held[name] = column
+            else:
+                codes = np.where(np.isnan(column), -1, column).astype(np.int64)
+                held[name] = pd.Categorical.from_codes(
+                    codes, dtype=pd.CategoricalDtype(list(labels))
+                )
+        return pd.DataFrame(held)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Observations):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and self.widths == other.widths
+            and self.levels == other.levels
+            and np.array_equal(self.values, other.values, equal_nan=True)
+        )
+
+    def __hash__(self) -> int:
+        # Adding 0.0 makes -0.0 and 0.0, which are equal, hash alike; so do all NaN.
+        first = self.values[:_ROWS_HASHED] + 0.0
+        first[np.isnan(first)] = np.nan
+        return hash((self.names, self.widths, self.levels, self.n_samples, first.tobytes()))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copied or unpickled array is writable again; the record stays frozen.
+        self.__dict__.update(state)
+        self.values.setflags(write=False)
+
+    def __repr__(self) -> str:
+        described = [
+            f"{name}{_describe_block(block)}"
+            for name, block in zip(
+                self.names[:_VARIABLES_SHOWN], self.kinds[:_VARIABLES_SHOWN], strict=True
+            )
+        ]
+        if self.n_observed > _VARIABLES_SHOWN:
+            described.append("…")
+        gaps = f"; {self.missing_fraction:.2%} missing" if self.has_missing else ""
+        return (
+            f"Observations({self.n_samples} samples of {self.n_observed} variables: "
+            f"{', '.join(described)}{gaps})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{width}</td>"
+            f"<td>{', '.join(sorted({kind.value for kind in kinds}))}</td>"
+            f"<td>{float(np.isnan(self[name]).mean()):.2%}</td></tr>"
+            for name, width, kinds in zip(self.names, self.widths, self.kinds, strict=True)
+        )
+        return (
+            f"<table><caption>{self.n_samples} samples of {self.n_observed} observed variables"
+            "</caption><tr><th>variable</th><th>columns</th><th>kind</th><th>missing</th></tr>"
+            f"{rows}</table>"
+        )
+
+
+def _describe_block(kinds: Sequence[ColumnKind]) -> str:
+    categorical = sum(kind is ColumnKind.CATEGORICAL for kind in kinds)
+    width = f"{len(kinds)} columns" if len(kinds) > 1 else ""
+    kind = "categorical" if categorical == len(kinds) else f"{categorical} categorical"
+    notes = ", ".join(filter(None, [width, kind if categorical else ""]))
+    return f" ({notes})" if notes else ""
+
+
+def from_frame(frame: pd.DataFrame, choices: Choices) -> Observations:
+    """Take the columns of a frame as the choices say."""
+    if getattr(getattr(frame, "columns", None), "nlevels", 0) != 1:
+        raise InvalidInputError(
+            "from_frame needs a pandas frame with one level of column names; got "
+            f"{type(frame).__name__}: flatten its names, or use from_array"
+        )
+    columns = InputColumns.named(frame.columns)
+    plan, declared = choices.applied(columns)
+    return gather(
+        len(frame),
+        plan,
+        lambda p: encode_series(frame.iloc[:, p], columns.describe(p), p in declared),
+    )
+
+
+def gather(n_samples: int, plan: Plan, encoded: Callable[[int], Encoded]) -> Observations:
+    """Put the encoded input columns in the order of the plan."""
+    values = np.empty((n_samples, len(plan.order)))
+    levels: list[tuple[Levels | None, ...]] = []
+    target = 0
+    for block in plan.members:
+        held: list[Levels | None] = []
+        for position in block:
+            values[:, target], column_levels = encoded(position)
+            held.append(column_levels)
+            target += 1
+        levels.append(tuple(held))
+    return Observations(_frozen(values), plan.names, plan.widths, tuple(levels))
+
+
+def _frozen(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    values.setflags(write=False)
+    return values
+
+
+def _frozen_values(values: ArrayLike) -> NDArray[np.float64]:
+    array = _as_array(values, "values")
+    if array.ndim != 2 or array.dtype.kind not in "fiu":
+        raise InvalidInputError(
+            "values should be a 2-d array of numbers, one row for each case; got shape "
+            f"{array.shape} and dtype {array.dtype}"
+        )
+    if len(array) == 0:
+        raise InvalidInputError("observations should have at least one row; got none")
+    # An array that nobody can write to, and that is no window on one, needs no copy.
+    kept = array.dtype == np.float64 and array.flags.c_contiguous and array.base is None
+    if kept and not array.flags.writeable:
+        return array
+    return _frozen(np.array(array, dtype=np.float64, order="C"))
+
+
+def _as_array(values: ArrayLike, what: str) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        return values
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{what} should have rows of equal length; got rows of different lengths"
+        ) from error
+    mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
+    # Lists that mix numbers with text or None would lose their types as an array of text.
+    return np.asarray(values, dtype=object) if mixed else array
+
+
+def as_block(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return the columns of one variable as a 2-d array of any dtype."""
+    array = _as_array(values, f"the block of {name!r}")
+    if array.ndim == 1:
+        return array.reshape(-1, 1)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InvalidInputError(
+            f"the block of {name!r} should have shape (N,) or (N, d), d at least 1; "
+            f"got {array.shape}"
+        )
+    return array
+
+
+def _row_numbers(rows: ArrayLike, n_samples: int) -> NDArray[Any]:
+    chosen = np.asarray(rows)
+    if chosen.ndim == 1 and chosen.dtype.kind == "b" and len(chosen) == n_samples:
+        return chosen
+    whole = chosen.ndim == 1 and (chosen.dtype.kind in "iu")
+    if whole and len(chosen) and -n_samples <= chosen.min() and chosen.max() < n_samples:
+        return chosen
+    raise InvalidInputError(
+        f"rows should be numbers from 0 to {n_samples - 1} (at least one), or a mask of "
+        f"{n_samples} truth values; got shape {chosen.shape} and dtype {chosen.dtype}"
+    )
+
+
+def _checked_levels(
+    levels: Sequence[Sequence[Sequence[str] | None]], names: Sequence[str], widths: Sequence[int]
+) -> tuple[tuple[Levels | None, ...], ...]:
+    if not levels:
+        return tuple((None,) * width for width in widths)
+    if tuple(map(len, levels)) != tuple(widths):
+        raise InvalidInputError(
+            f"levels should hold an entry for each column of each variable, {tuple(widths)}; "
+            f"got {tuple(map(len, levels))}"
+        )
+    return tuple(
+        tuple(_checked_labels(held, name) for held in block)
+        for name, block in zip(names, levels, strict=True)
+    )
+
+
+def _checked_labels(labels: Sequence[str] | None, name: str) -> Levels | None:
+    if labels is None:
+        return None
+    checked = tuple(check_text(label, f"a label of {name!r}") for label in labels)
+    if len(set(checked)) != len(checked) or MISSING_WORDS & set(checked):
+        raise InvalidInputError(
+            f"the levels of {name!r} should be distinct, and none a word for a missing value; "
+            f"got {shown(checked)}"
+        )
+    return checked

@@ -1,0 +1,258 @@
+"""How the mixtures over single variables and over pairs agree on their numbers of components.
+
+Each set of variables brings a few candidate counts, each with a silhouette and the means found
+with that count. A candidate of X_i and one of (X_i, X_j) vote for each other if one divides the
+other (``obs:counting``), and again if the means of the pair, projected to the coordinates of X_i,
+are the means of X_i (``sec:alg``). Per set, the candidate with the most votes is elected.
+
+Assumes nondegeneracy, without which neither condition has to hold. A voter's weight is its own
+silhouette; one below zero, which speaks against its clustering, has no vote. The paper leaves
+open what 'close' means for projected means: see :func:`means_align`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model._arrays import frozen_array
+
+# The observed variables of a set S, ascending.
+Members = tuple[int, ...]
+
+# A projected mean belongs to a mean of X_i if it lies closer to it than this share of the
+# distance from there to the next mean: at 1/2 it would be as close to both, and a mean between
+# two components that were wrongly merged lies there; a correct mean is off by sampling error only.
+ALIGNMENT_SHARE = 0.25
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Candidate:
+    """One possible number of components of a set of variables, with its evidence.
+
+    Parameters
+    ----------
+    means : (n_components, width) array
+        The means of the mixture with this many components, over the coordinates of the set.
+    silhouette : float
+        From -1 to 1; 0 by convention for a single component, which has none.
+    """
+
+    means: NDArray[np.float64]
+    silhouette: float
+
+    def __post_init__(self) -> None:
+        means = frozen_array(self.means, np.float64, "candidate means")
+        if means.ndim != 2 or len(means) == 0:
+            raise InvalidInputError(
+                f"candidate means should have shape (n_components, width); got {means.shape}"
+            )
+        if not -1.0 <= self.silhouette <= 1.0:
+            raise InvalidInputError(
+                f"a silhouette should lie between -1 and 1; got {self.silhouette}"
+            )
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "silhouette", float(self.silhouette))
+
+    @property
+    def n_components(self) -> int:
+        """The candidate for k(S)."""
+        return len(self.means)
+
+    @property
+    def voting_weight(self) -> float:
+        """What a vote of this candidate counts."""
+        return max(self.silhouette, 0.0)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Candidate):
+            return NotImplemented
+        return self.silhouette == other.silhouette and np.array_equal(self.means, other.means)
+
+    def __hash__(self) -> int:
+        return hash((self.silhouette, self.means.shape, self.means.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"Candidate({self.n_components} components, silhouette={self.silhouette:.3f})"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The votes that one candidate received, by kind.
+
+    Parameters
+    ----------
+    n_components : int
+        Which candidate.
+    silhouette : float
+        Its own silhouette, which decides only between equal totals.
+    divisibility, means : float
+        Its votes of either kind.
+    """
+
+    n_components: int
+    silhouette: float
+    divisibility: float = 0.0
+    means: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All votes together."""
+        return self.divisibility + self.means
+
+
+@dataclass(frozen=True)
+class Election:
+    """The votes on k(S) for one set of variables.
+
+    Parameters
+    ----------
+    members : tuple of int
+        The observed variables in S, ascending.
+    tallies : tuple of Tally
+        One for each candidate.
+    """
+
+    members: Members
+    tallies: tuple[Tally, ...]
+
+    def __post_init__(self) -> None:
+        if not self.tallies:
+            raise InvalidInputError(f"an election over {self.members} needs a candidate")
+
+    @property
+    def position(self) -> int:
+        """The place of the winner among the candidates.
+
+        Equal totals (a single observed variable has no voters at all) are settled by the
+        candidate's own silhouette, then for the smaller count, the simpler of two claims.
+        """
+        return max(
+            range(len(self.tallies)),
+            key=lambda c: (
+                self.tallies[c].total,
+                self.tallies[c].silhouette,
+                -self.tallies[c].n_components,
+            ),
+        )
+
+    @property
+    def winner(self) -> int:
+        """The elected k(S)."""
+        return self.tallies[self.position].n_components
+
+
+def pair_counts(first: Iterable[int], second: Iterable[int], largest: int) -> tuple[int, ...]:
+    """The possible k(X_i, X_j), given the possible k(X_i) and k(X_j); ascending.
+
+    The paper takes every number that some candidate of X_i and some candidate of X_j divide, and
+    names no end. ``obs:counting`` has one: k(X_i, X_j) ≤ k(X_i)·k(X_j), attained when the two
+    share no parent. Numbers above ``largest``, which the sample cannot support, are left out.
+
+    >>> pair_counts([4], [6], largest=100)
+    (12, 24)
+    """
+    found: set[int] = set()
+    for a, b in product(set(first), set(second)):
+        step = lcm(a, b)
+        found.update(range(step, min(a * b, largest) + 1, step))
+    return tuple(sorted(found))
+
+
+def means_align(
+    projected: NDArray[np.float64], means: NDArray[np.float64], share: float = ALIGNMENT_SHARE
+) -> bool:
+    """Whether the means of a larger set, projected to S, are the means of S.
+
+    Each projected mean has to lie near one of ``means``: no further from it than ``share`` of the
+    distance from there to the next one. Each of ``means`` has to be met. Both arrays hold the
+    coordinates of S and no others. A single mean is always met: there is no next one to set a
+    scale.
+
+    Parameters
+    ----------
+    projected : (k(S'), width) array
+    means : (k(S), width) array
+    """
+    if len(means) == 1:
+        return True
+    between = _distances(means, means)
+    np.fill_diagonal(between, np.inf)
+    reach = share * between.min(axis=1)
+    distance = _distances(projected, means)
+    nearest = distance.argmin(axis=1)
+    close = distance.min(axis=1) <= reach[nearest]
+    return bool(close.all()) and len(np.unique(nearest)) == len(means)
+
+
+def elect(
+    singles: Sequence[Sequence[Candidate]],
+    pairs: Mapping[Members, Sequence[Candidate]],
+    widths: Sequence[int],
+) -> dict[Members, Election]:
+    """Let all candidates vote and count; one election for each variable and each pair.
+
+    Parameters
+    ----------
+    singles : for each observed variable its candidates
+    pairs : for each pair (i, j), i < j, its candidates
+        Their means hold the coordinates of X_i, then those of X_j.
+    widths : the number of coordinates of each observed variable
+    """
+    votes: dict[Members, NDArray[np.float64]] = {
+        **{(i,): np.zeros((len(candidates), 2)) for i, candidates in enumerate(singles)},
+        **{pair: np.zeros((len(candidates), 2)) for pair, candidates in pairs.items()},
+    }
+    for (i, j), candidates in pairs.items():
+        coordinates = {i: slice(0, widths[i]), j: slice(widths[i], widths[i] + widths[j])}
+        for member, columns in coordinates.items():
+            agreement = _agreement(singles[member], candidates, columns)
+            weight = np.outer(
+                [held.voting_weight for held in singles[member]],
+                [held.voting_weight for held in candidates],
+            )
+            mutual = weight[:, :, None] * agreement
+            votes[(member,)] += mutual.sum(axis=1)
+            votes[(i, j)] += mutual.sum(axis=0)
+    held_by: dict[Members, Sequence[Candidate]] = {
+        **{(i,): held for i, held in enumerate(singles)},
+        **pairs,
+    }
+    return {members: _election(members, held_by[members], votes[members]) for members in votes}
+
+
+def _agreement(
+    singles: Sequence[Candidate], pairs: Sequence[Candidate], columns: slice
+) -> NDArray[np.bool_]:
+    """Which candidates agree by divisibility [..., 0] and by means [..., 1]."""
+    agreement = np.zeros((len(singles), len(pairs), 2), dtype=np.bool_)
+    for s, single in enumerate(singles):
+        for c, pair in enumerate(pairs):
+            agreement[s, c, 0] = pair.n_components % single.n_components == 0
+            agreement[s, c, 1] = means_align(pair.means[:, columns], single.means)
+    return agreement
+
+
+def _election(
+    members: Members, candidates: Sequence[Candidate], votes: NDArray[np.float64]
+) -> Election:
+    return Election(
+        members,
+        tuple(
+            Tally(held.n_components, held.silhouette, float(by_count), float(by_means))
+            for held, (by_count, by_means) in zip(candidates, votes, strict=True)
+        ),
+    )
+
+
+def _distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Euclidean distances, differences taken first so that close points lose no digits."""
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(first, second), dtype=np.float64)

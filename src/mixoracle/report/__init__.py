@@ -1,0 +1,1 @@
+"""A model and what is known about it, turned into something to read or look at."""

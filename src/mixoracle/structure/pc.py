@@ -1,0 +1,205 @@
+"""Constraint-based search: conditional independence by G² on the table (Spirtes and Glymour).
+
+Latents stay adjacent unless some set of neighbours makes them independent; an unshielded triple
+a—c—b becomes a→c←b if c is not in the set that separates a and b best. Nothing depends on the
+order of the latents: the adjacencies are frozen while sets of one size are tried ('stable',
+Colombo and Maathuis, 2014), and of all separating sets the one with the largest p-value decides
+('PC-max', Ramsey, 2016).
+
+Assumptions: faithfulness, and enough cases for the χ² limit. Strata never seen and states never
+seen within a stratum give no degrees of freedom, so sparse tables lose power, not validity. Where
+the tests contradict each other so that no DAG fits, the least certain v-structures give way, and
+the result says how many did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+from scipy.stats import chi2
+
+from mixoracle.model import CPDAG, JointTable
+from mixoracle.model.graphs import PartialGraph, ancestors
+from mixoracle.structure.knowledge import Edge, ResolvedKnowledge
+
+
+@dataclass(frozen=True)
+class IndependenceTest:
+    """A G² test of H_a ⊥ H_b given some other latents.
+
+    Parameters
+    ----------
+    statistic : float
+        G² = 2N · conditional mutual information.
+    degrees_of_freedom : int
+        Over the strata that were seen: (seen states of a − 1)(seen states of b − 1).
+    p_value : float
+        1 where there are no degrees of freedom: nothing speaks against independence.
+    """
+
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+
+
+def g_squared(
+    joint: JointTable, n_samples: float, first: int, second: int, given: tuple[int, ...]
+) -> IndependenceTest:
+    """Test whether two latents are independent given others."""
+    sizes = joint.domain_sizes
+    table = joint.marginal([*given, first, second]).table
+    strata = n_samples * table.reshape(-1, sizes[first], sizes[second])
+    rows, columns = strata.sum(axis=2), strata.sum(axis=1)
+    statistic = 2.0 * float(
+        xlogy(strata, strata).sum()
+        + xlogy(rows.sum(axis=1), rows.sum(axis=1)).sum()
+        - xlogy(rows, rows).sum()
+        - xlogy(columns, columns).sum()
+    )
+    statistic = max(statistic, 0.0)
+    freedom = int(np.sum(_seen(rows) * _seen(columns)))
+    p_value = float(chi2.sf(statistic, freedom)) if freedom else 1.0
+    return IndependenceTest(statistic, freedom, p_value)
+
+
+def _seen(margins: NDArray[np.float64]) -> NDArray[np.int64]:
+    """How many states of each stratum were seen, beyond the first."""
+    beyond: NDArray[np.int64] = np.maximum((margins > 0).sum(axis=1) - 1, 0)
+    return beyond
+
+
+@dataclass(frozen=True)
+class PCSearch:
+    """What the tests say.
+
+    Parameters
+    ----------
+    edges : frozenset of (i, j)
+        A DAG of the class.
+    overruled : int
+        How many unshielded triples of the answer contradict their test; 0 if no two tests did.
+    """
+
+    edges: frozenset[Edge]
+    overruled: int
+
+
+def search_pc(
+    joint: JointTable, n_samples: float, knowledge: ResolvedKnowledge, *, alpha: float
+) -> PCSearch:
+    """Return a DAG of the class that the independence tests at level ``alpha`` point to."""
+    tests = _Tests(joint, n_samples)
+    near = _skeleton(tests, knowledge, alpha)
+    graph = _with_knowledge(near, knowledge)
+    colliders, chains = _judge_triples(tests, near)
+    for a, c, b in colliders:
+        _collide(graph, a, c, b)
+    edges, _ = graph.cheapest_extension()
+    made = CPDAG(joint.n_latent, edges).v_structures
+    return PCSearch(edges, len(set(colliders) - made) + len(made & set(chains)))
+
+
+class _Tests:
+    """G² tests, each computed once."""
+
+    def __init__(self, joint: JointTable, n_samples: float) -> None:
+        self._joint, self._n_samples = joint, n_samples
+        self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}
+
+    def p_value(self, first: int, second: int, given: tuple[int, ...]) -> float:
+        key = (min(first, second), max(first, second), given)
+        if key not in self._known:
+            self._known[key] = g_squared(self._joint, self._n_samples, *key).p_value
+        return self._known[key]
+
+
+def _skeleton(tests: _Tests, knowledge: ResolvedKnowledge, alpha: float) -> list[set[int]]:
+    """The neighbours of each latent that no set of neighbours separates from it."""
+    m = knowledge.n_nodes
+    barred = {(i, j) for i, j in knowledge.forbidden if (j, i) in knowledge.forbidden}
+    needed = {frozenset(edge) for edge in knowledge.required}
+    near = [{j for j in range(m) if j != i and (i, j) not in barred} for i in range(m)]
+    size = 0
+    while any(len(found) > size for found in near):
+        frozen = [sorted(found) for found in near]
+        for a, b in combinations(range(m), 2):
+            if b not in near[a] or frozenset((a, b)) in needed:
+                continue
+            if any(tests.p_value(a, b, s) > alpha for s in _sets(frozen, a, b, size)):
+                near[a].remove(b)
+                near[b].remove(a)
+        size += 1
+    return near
+
+
+def _sets(near: list[list[int]], a: int, b: int, size: int) -> Iterator[tuple[int, ...]]:
+    """Sets of one size among the neighbours of a, then of b."""
+    for end, other in ((a, b), (b, a)):
+        yield from combinations([j for j in near[end] if j != other], size)
+
+
+_Triple = tuple[int, int, int]
+
+
+def _judge_triples(tests: _Tests, near: list[set[int]]) -> tuple[list[_Triple], list[_Triple]]:
+    """Unshielded triples (a, c, b) that collide in c, the clearest first, and those that do not."""
+    colliders: list[tuple[float, _Triple]] = []
+    chains: list[_Triple] = []
+    frozen = [sorted(found) for found in near]
+    for a, b in combinations(range(len(near)), 2):
+        between = near[a] & near[b]
+        if b in near[a] or not between:
+            continue
+        largest = max(len(frozen[a]), len(frozen[b]))
+        sets = chain.from_iterable(_sets(frozen, a, b, size) for size in range(largest + 1))
+        p_value, separator = max(
+            ((tests.p_value(a, b, s), s) for s in sets), key=lambda found: found[0]
+        )
+        for c in sorted(between):
+            if c in separator:
+                chains.append((a, c, b))
+            else:
+                colliders.append((p_value, (a, c, b)))
+    colliders.sort(key=lambda found: -found[0])
+    return [triple for _, triple in colliders], chains
+
+
+def _with_knowledge(near: list[set[int]], knowledge: ResolvedKnowledge) -> PartialGraph:
+    """The skeleton with the arrows that knowledge puts on it.
+
+    Forbidden directions can turn a triangle into a cycle, though they do not contradict each
+    other; the adjacency that would close it is given up, also in ``near``.
+    """
+    links = {frozenset((i, j)) for i, found in enumerate(near) for j in found}
+    graph = PartialGraph(len(near), (), links)
+    for i, j in sorted(knowledge.required):
+        graph.orient(i, j)
+    for i, j in sorted(knowledge.forbidden):
+        if not graph.links[i] >> j & 1:
+            continue
+        if _leads_to(graph, i, j):
+            graph.disconnect(i, j)
+            near[i].remove(j)
+            near[j].remove(i)
+        else:
+            graph.orient(j, i)
+    return graph
+
+
+def _collide(graph: PartialGraph, a: int, c: int, b: int) -> None:
+    """Make a→c←b, unless an arrow that is settled already speaks against it."""
+    arms = (a, b)
+    if any(graph.children[c] >> end & 1 or _leads_to(graph, c, end) for end in arms):
+        return
+    for end in arms:
+        graph.orient(end, c)
+
+
+def _leads_to(graph: PartialGraph, first: int, second: int) -> bool:
+    """Whether arrows lead from ``first`` to ``second``."""
+    return bool(ancestors(graph.parents, 1 << second) >> first & 1)

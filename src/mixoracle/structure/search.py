@@ -1,0 +1,229 @@
+"""One entrance to every search: P(H) and a sample size in, Λ as an equivalence class out.
+
+``auto`` searches exactly wherever that is within reach and greedily beyond. Every search honours
+the knowledge, and the graph it returns is oriented as far as the distribution and the knowledge
+together allow. The evidence comes with it: the score, what was used, and how clear it was.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model import CPDAG, JointTable
+from mixoracle.structure.exact import is_feasible, search_exact
+from mixoracle.structure.ges import search_ges
+from mixoracle.structure.knowledge import Edge, Knowledge, ResolvedKnowledge, resolve
+from mixoracle.structure.pc import search_pc
+from mixoracle.structure.scores import BIC, BDeu, Score, total
+
+_LOGGER = logging.getLogger(__name__)
+# Up to here an exact search with its runner-up takes well under a second.
+_AUTO_EXACT_NODES = 12
+# Two classes whose scores differ by less, relative to the score, are equally good.
+_TIE = 1e-9
+_DEFAULT_ALPHA = 0.01
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found, and how clear it was.
+
+    Parameters
+    ----------
+    graph : CPDAG
+        The equivalence class, oriented further where there is knowledge.
+    score : float
+        The score of its members; larger is better.
+    method : str
+        What found it: ``"exact"``, ``"ges"`` or ``"pc"``.
+    runner_up : CPDAG or None
+        The best class other than ``graph`` that has a member that honours the knowledge. None
+        where there is none, it was not asked for, or the search cannot tell (only ``exact`` can).
+    gap : float or None
+        By how much ``graph`` outscores ``runner_up``. Twice the gap of a BIC is about twice a
+        log Bayes factor: below 2 hardly worth a mention, above 10 very strong.
+    overruled : int
+        How many v-structures go against the test that decides them; above 0 only for ``pc``,
+        where the independence tests contradict each other.
+    """
+
+    graph: CPDAG
+    score: float
+    method: str
+    runner_up: CPDAG | None = None
+    gap: float | None = None
+    overruled: int = 0
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether another class scores as well: then ``graph`` is one answer of several."""
+        return self.gap is not None and self.gap <= _TIE * max(1.0, abs(self.score))
+
+
+def learn(
+    joint: JointTable,
+    n_samples: float,
+    method: str = "auto",
+    knowledge: Knowledge | None = None,
+    score: str | Score = "bic",
+    *,
+    names: Sequence[str] | None = None,
+    alpha: float = _DEFAULT_ALPHA,
+) -> CPDAG:
+    """Return Λ; :func:`search` takes the same and returns the evidence too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> switch = np.array([[0.45, 0.05], [0.05, 0.45]])
+    >>> learn(JointTable(switch), n_samples=1000)
+    CPDAG(2 nodes: 0—1)
+    >>> learn(JointTable(switch), n_samples=1000, knowledge=Knowledge(required=[("H2", "H1")]))
+    CPDAG(2 nodes: 1→0)
+    """
+    found = search(
+        joint, n_samples, method, knowledge, score, names=names, alpha=alpha, runner_up=False
+    )
+    return found.graph
+
+
+def search(
+    joint: JointTable,
+    n_samples: float,
+    method: str = "auto",
+    knowledge: Knowledge | None = None,
+    score: str | Score = "bic",
+    *,
+    names: Sequence[str] | None = None,
+    alpha: float = _DEFAULT_ALPHA,
+    runner_up: bool = True,
+) -> SearchResult:
+    """Search the equivalence classes over the latents.
+
+    Parameters
+    ----------
+    joint : JointTable
+        P(H).
+    n_samples : float
+        How many cases it was estimated from.
+    method : {"auto", "exact", "ges", "pc"}
+        ``auto`` is ``exact`` for up to 12 latents and ``ges`` beyond.
+    knowledge : Knowledge, optional
+        Arrows that must or must not be there.
+    score : {"bic", "bdeu"} or Score
+        What the searches maximise; ``pc`` only reports it.
+    names : sequence of str, optional
+        The latents' names, by which knowledge may call them; H1, H2, … by default.
+    alpha : float
+        The level of the independence tests of ``pc``.
+    runner_up : bool
+        Whether ``exact`` looks for the best different class too.
+    """
+    if not 0 < alpha < 1:
+        raise InvalidInputError(f"alpha should lie between 0 and 1; got {alpha!r}")
+    task = _Task(
+        joint=joint,
+        n_samples=n_samples,
+        score=_scorer(score, joint, n_samples),
+        knowledge=resolve(knowledge, _labels(names, joint.n_latent)),
+        alpha=alpha,
+        runner_up=runner_up,
+    )
+    if method not in _METHODS:
+        raise InvalidInputError(
+            f"method should be one of {', '.join(map(repr, _METHODS))}; got {method!r}"
+        )
+    result = _METHODS[method](task)
+    if result.is_tied:
+        _LOGGER.warning("%r and %r score alike; P(H) cannot tell", result.graph, result.runner_up)
+    return result
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A search that has been checked."""
+
+    joint: JointTable
+    n_samples: float
+    score: Score
+    knowledge: ResolvedKnowledge
+    alpha: float
+    runner_up: bool
+
+    def result(self, method: str, edges: frozenset[Edge], **evidence: Any) -> SearchResult:
+        graph = self.oriented(edges)
+        return SearchResult(graph, total(self.score, edges), method, **evidence)
+
+    def oriented(self, edges: frozenset[Edge]) -> CPDAG:
+        """The class of a DAG that honours the knowledge, oriented as far as that forces."""
+        known = self.knowledge
+        graph = CPDAG.from_dag(edges, self.joint.n_latent)
+        return graph.with_knowledge(known.required, known.forbidden)
+
+
+def _by_exact(task: _Task) -> SearchResult:
+    found = search_exact(task.score, task.knowledge, runner_up=task.runner_up)
+    if found.runner_up is None:
+        return task.result("exact", found.edges)
+    # A rounding error in sums over different orders is not a negative gap.
+    gap = max(0.0, total(task.score, found.edges) - total(task.score, found.runner_up))
+    second = task.oriented(found.runner_up)
+    return task.result("exact", found.edges, runner_up=second, gap=gap)
+
+
+def _by_ges(task: _Task) -> SearchResult:
+    return task.result("ges", search_ges(task.score, task.knowledge))
+
+
+def _by_pc(task: _Task) -> SearchResult:
+    found = search_pc(task.joint, task.n_samples, task.knowledge, alpha=task.alpha)
+    return task.result("pc", found.edges, overruled=found.overruled)
+
+
+def _by_size(task: _Task) -> SearchResult:
+    fits = task.joint.n_latent <= _AUTO_EXACT_NODES and is_feasible(task.joint)
+    return _by_exact(task) if fits else _by_ges(task)
+
+
+_METHODS: dict[str, Callable[[_Task], SearchResult]] = {
+    "auto": _by_size,
+    "exact": _by_exact,
+    "ges": _by_ges,
+    "pc": _by_pc,
+}
+_SCORES: dict[str, type[BIC] | type[BDeu]] = {"bic": BIC, "bdeu": BDeu}
+
+
+def _scorer(score: str | Score, joint: JointTable, n_samples: float) -> Score:
+    """A score by its short name, or the caller's own."""
+    if isinstance(score, str):
+        if score not in _SCORES:
+            raise InvalidInputError(
+                f"score should be one of {', '.join(map(repr, _SCORES))} or an object with "
+                f"n_nodes and local(node, parents); got {score!r}"
+            )
+        return _SCORES[score](joint, n_samples)
+    if not isinstance(score, Score):
+        raise InvalidInputError(
+            "a score needs n_nodes and local(node, parents); "
+            f"got an object of type {type(score).__name__}"
+        )
+    if score.n_nodes != joint.n_latent:
+        raise InvalidInputError(
+            f"the score is over {score.n_nodes} nodes, P(H) over {joint.n_latent} latents"
+        )
+    return score
+
+
+def _labels(names: Sequence[str] | None, n_latent: int) -> list[str]:
+    if names is None:
+        return [f"H{j + 1}" for j in range(n_latent)]
+    if len(names) != n_latent or len(set(names)) != n_latent:
+        raise InvalidInputError(
+            f"names should be {n_latent} distinct strings, one for each latent; got {names!r}"
+        )
+    return list(names)

@@ -1,0 +1,76 @@
+import logging
+
+import numpy as np
+import pytest
+
+from mixoracle.errors import InvalidInputError, KnowledgeConflictError
+from mixoracle.model import CPDAG, JointTable
+from mixoracle.structure import Knowledge, learn, search
+
+
+@pytest.fixture
+def chain(draw):
+    """H1—H2—H3, strongly."""
+    strong = np.array([[0.8, 0.2], [0.2, 0.8]])
+    return JointTable(0.5 * strong[:, :, None] * strong[None, :, :])
+
+
+def test_auto_is_exact_for_few_latents(chain):
+    found = search(chain, 1000)
+    assert found.method == "exact"
+    assert found.graph == CPDAG.from_dag([(0, 1), (1, 2)], 3)
+    assert learn(chain, 1000) == found.graph
+
+
+@pytest.mark.parametrize("method", ["exact", "ges", "pc"])
+def test_every_method_takes_names_and_orients_by_knowledge(chain, method):
+    known = Knowledge(tiers=[["late"], ["mid", "early"]])
+    graph = learn(chain, 1000, method, known, names=["late", "mid", "early"])
+    assert graph == CPDAG(3, frozenset({(0, 1), (1, 2)}))
+
+
+@pytest.mark.parametrize("method", ["exact", "ges", "pc"])
+def test_every_method_refuses_contradicting_knowledge(chain, method):
+    with pytest.raises(KnowledgeConflictError, match="H1→H2 is both required and forbidden"):
+        learn(chain, 1000, method, Knowledge([(0, 1)], [("H1", "H2")]))
+
+
+@pytest.mark.parametrize("method", ["exact", "ges", "pc"])
+def test_every_method_reports_the_score_of_its_answer(chain, method):
+    assert search(chain, 1000, method).score == pytest.approx(search(chain, 1000).score)
+
+
+def test_the_runner_up_can_be_left_out(chain):
+    found = search(chain, 1000, runner_up=False)
+    assert (found.runner_up, found.gap, found.is_tied) == (None, None, False)
+
+
+def test_a_tie_is_logged(caplog):
+    copied = JointTable(np.array([[[0.4, 0.1], [0, 0]], [[0, 0], [0.1, 0.4]]]))
+    with caplog.at_level(logging.WARNING, logger="mixoracle.structure"):
+        search(copied, 1000)
+    assert "score alike" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"method": "guess"}, "'auto', 'exact', 'ges', 'pc'; got 'guess'"),
+        ({"score": "aic"}, "'bic', 'bdeu' or an object"),
+        ({"score": object()}, "type object"),
+        ({"alpha": 0.0}, "alpha"),
+        ({"names": ["a", "b"]}, "3 distinct strings"),
+        ({"names": ["a", "b", "a"]}, "3 distinct strings"),
+        ({"n_samples": -5}, "n_samples"),
+    ],
+)
+def test_bad_arguments_are_refused(chain, arguments, words):
+    with pytest.raises(InvalidInputError, match=words):
+        search(chain, **{"n_samples": 100, **arguments})
+
+
+def test_a_score_over_other_nodes_is_refused(chain):
+    from mixoracle.structure import BIC
+
+    with pytest.raises(InvalidInputError, match=r"over 1 nodes, P\(H\) over 3 latents"):
+        search(chain, 100, score=BIC(chain.marginal([0]), 100))

@@ -1,0 +1,35 @@
+import os
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def bare_name(requirement):
+    """The project name in a requirement, in the form in which names are compared."""
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement).group()).lower()
+
+
+def test_every_dependency_is_pinned():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    metadata = project["project"]
+    wanted = {
+        bare_name(requirement)
+        for requirements in (
+            metadata["dependencies"],
+            project["build-system"]["requires"],
+            *metadata["optional-dependencies"].values(),
+        )
+        for requirement in requirements
+    }
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+    assert wanted - {"mixoracle"} <= {bare_name(pin) for pin in pins}
+
+
+def test_ci_runs_the_gate():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "make test" in script.read_text(encoding="utf-8")
