@@ -3,7 +3,7 @@ from itertools import combinations, product
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixoracle.datasets.graphs import random_dag
@@ -64,6 +64,7 @@ def test_classes_equal_an_enumeration_of_all_orientations():
         assert graph.size == len(members)
 
 
+@settings(deadline=None)
 @given(dags())
 def test_the_extension_and_every_member_lead_back_to_the_class(drawn):
     edges, n_nodes = drawn
@@ -76,6 +77,7 @@ def test_the_extension_and_every_member_lead_back_to_the_class(drawn):
         assert CPDAG.from_dag(member, n_nodes) == graph
 
 
+@settings(deadline=None)
 @given(dags(), st.data())
 def test_knowledge_keeps_exactly_the_members_that_honour_it(drawn, data):
     edges, n_nodes = drawn
@@ -103,6 +105,7 @@ def test_knowledge_that_no_member_honours_is_refused():
     assert collider.with_knowledge(forbidden=[(0, 2)]) == collider
 
 
+@settings(deadline=None)
 @given(dags(), st.data())
 def test_members_by_parents_show_every_set_of_parents_once(drawn, data):
     edges, n_nodes = drawn
@@ -119,6 +122,7 @@ def test_members_by_parents_show_every_set_of_parents_once(drawn, data):
     assert {parents(dag) for dag in chosen} == {parents(dag) for dag in graph.members()}
 
 
+@settings(deadline=None)
 @given(dags(), st.data())
 def test_d_separation_agrees_with_networkx(drawn, data):
     edges, n_nodes = drawn

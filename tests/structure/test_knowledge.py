@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixoracle.errors import InvalidInputError, KnowledgeConflictError
@@ -22,6 +22,7 @@ def test_nothing_known_allows_everything():
     assert known.allows([(0, 1), (1, 2)])
 
 
+@settings(deadline=None)
 @given(st.permutations(range(5)), st.integers(1, 5))
 def test_tiers_forbid_all_that_runs_back_in_time(order, n_tiers):
     tiers = [order[k::n_tiers] for k in range(n_tiers)]

@@ -160,22 +160,29 @@ def _equal(first: float, second: float) -> bool:
 
 
 def _explain(counts: Counts, subset: list[int], states: float) -> str:
-    """Say which counts contradict each other, in the simplest terms that show it."""
-    whole = counts.log_count(subset)
+    """Say which counts contradict each other, in the simplest terms that show it.
+
+    A wrong count often does its harm later and elsewhere, so all counts asked so far are looked
+    through, small sets first, before the place where the search stumbled is named.
+    """
     remedy = "more samples or a larger max_components may help"
-    if not _is_whole(whole):
-        return f"k({name_set(subset)}) = {readable_count(whole)} is not a whole number; {remedy}"
-    for left_out in subset if len(subset) > 1 else ():
-        part = [x for x in subset if x != left_out]
-        score = counts.log_count(part)
-        if not _is_whole(whole - score):
+    known = counts.asked_singly()
+    for members in sorted(known, key=lambda s: (len(s), sorted(s))):
+        score = known[members]
+        if not _is_whole(score):
             return (
-                f"k({name_set(subset)}) = {readable_count(whole)} is not a multiple of "
-                f"k({name_set(part)}) = {readable_count(score)}; {remedy}"
+                f"k({name_set(members)}) = {readable_count(score)} is not a whole number; {remedy}"
             )
+        for left_out in sorted(members, reverse=True):
+            part = members - {left_out}
+            if part in known and not _is_whole(score - known[part]):
+                return (
+                    f"k({name_set(members)}) = {readable_count(score)} is not a multiple of "
+                    f"k({name_set(part)}) = {readable_count(known[part])}; {remedy}"
+                )
     return (
-        f"the counts of {name_set(subset)} and its subsets leave {states:.6g} joint states for "
-        f"a latent that no other count explains, which is not a whole number; {remedy}"
+        f"the counts around {name_set(subset)} leave {states:.6g} joint states for the latents "
+        f"behind it, which is not a whole number; {remedy}"
     )
 
 

@@ -92,6 +92,11 @@ class CountEquations:
         error = float(np.sum((self.log_counts - predicted) ** 2))
         return Fit(columns, tuple(sizes.tolist()), error)
 
+    def share_explained(self, fit: Fit) -> float:
+        """The share of the sets whose count the graph reproduces."""
+        predicted = (self.children(fit.adjacency) > 0) @ np.log(np.array(fit.domain_sizes, float))
+        return float(np.mean(np.abs(self.log_counts - predicted) < _WHOLE_TOLERANCE))
+
     def polish(self, adjacency: NDArray[np.bool_]) -> Fit:
         """Flip single edges, the best first, while the squared error falls."""
         best = self.fit(adjacency)

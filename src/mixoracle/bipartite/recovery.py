@@ -132,7 +132,9 @@ def _recover_auto(
         # From here on every answer is held against all counts of up to ``order`` variables.
         CountEquations(counts, order)
         for method in ("jennrich", "als"):
-            if any(_answer(counts, graph, name).residual <= EXACT for name, graph in graphs.items()):
+            if any(
+                _answer(counts, graph, name).residual <= EXACT for name, graph in graphs.items()
+            ):
                 break
             graphs[method] = _METHODS[method](counts, order, rng)
     answers = [_answer(counts, graph, name) for name, graph in graphs.items()]

@@ -11,9 +11,11 @@ so that an answer can be held against every count at hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, combinations, permutations
 from math import comb, exp, log
+from string import ascii_lowercase
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,7 +68,7 @@ class Counts:
         """W of many sets of any sizes, asking only for what is not yet known."""
         unknown = [s for s in dict.fromkeys(subsets) if s not in self._single]
         if unknown:
-            self._single.update(zip(unknown, self._ask(unknown), strict=True))
+            self._single.update(zip(unknown, self._ask(unknown).tolist(), strict=True))
         return np.array([self._single[s] for s in subsets], dtype=np.float64)
 
     def of_size(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -79,6 +81,10 @@ class Counts:
             values = self._checked(self._batch(subsets), subsets.tolist())
             self._sized[size] = (subsets, values)
         return self._sized[size]
+
+    def asked_singly(self) -> Mapping[frozenset[int], float]:
+        """W of the sets that were asked for by themselves, and of the empty set."""
+        return MappingProxyType(self._single)
 
     def worst(
         self, adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]
@@ -105,14 +111,14 @@ class Counts:
             for size, held in by_size.items()
         ]
 
-    def _ask(self, subsets: list[frozenset[int]]) -> list[float]:
+    def _ask(self, subsets: list[frozenset[int]]) -> NDArray[np.float64]:
         rows = [sorted(subset) for subset in subsets]
         if self._batch is None:
-            return [self._log(self._oracle.count(row), row) for row in rows]
+            return np.array([self._log(self._oracle.count(row), row) for row in rows])
         # Rows of a batch have one length; repeating a member does not change the set.
         width = max(map(len, rows))
         padded = np.array([row + row[-1:] * (width - len(row)) for row in rows], dtype=np.int64)
-        return self._checked(self._batch(padded), rows).tolist()
+        return self._checked(self._batch(padded), rows)
 
     def _checked(
         self, values: NDArray[np.float64], rows: Sequence[Sequence[int]]
@@ -173,10 +179,10 @@ def union_tensor(counts: Counts, order: int) -> NDArray[np.float64]:
     lower = union_tensor(counts, order - 1)
     for first, second in combinations(range(order), 2):
         # Where two indices agree the set has one member less: the diagonal holds W of order − 1.
-        axes_left = [axis for axis in range(order) if axis != second]
-        labels = list(range(order))
-        labels[second] = first
-        np.einsum(tensor, labels, axes_left)[...] = lower
+        names = list(ascii_lowercase[:order])
+        kept = "".join(names[:second] + names[second + 1 :])
+        names[second] = names[first]
+        np.einsum(f"{''.join(names)}->{kept}", tensor)[...] = lower
     return tensor
 
 
@@ -228,11 +234,12 @@ def graph_tensor(
     """M_t = Σ w a⊗…⊗a for a known graph (``obs:wsne-comp``)."""
     check_order(len(adjacency), order)
     columns = adjacency.astype(np.float64)
-    operands: list[object] = [log_sizes, [order]]
-    for axis in range(order):
-        operands += [columns, [axis, order]]
-    result: NDArray[np.float64] = np.einsum(*operands, list(range(order)), optimize=True)  # type: ignore[call-overload]
-    return result
+    # One axis after the other, the latents last: (n, …, n, m).
+    products = log_sizes
+    for _ in range(order):
+        products = products[..., None, :] * columns
+    tensor: NDArray[np.float64] = products.sum(axis=-1)
+    return tensor
 
 
 def hits(adjacency: NDArray[np.bool_], subsets: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -160,6 +160,12 @@ class LatentModel(FrozenArrays):
 
         return to_bif(self)
 
+    def to_xmlbif(self) -> str:
+        """The same as :meth:`to_bif` in XML, which more tools read in full precision."""
+        from mixoracle.model.export import to_xmlbif
+
+        return to_xmlbif(self)
+
     def to_graphml(self) -> str:
         """G as GraphML."""
         from mixoracle.model.export import to_graphml

@@ -129,7 +129,9 @@ class ExactOracle:
         for column in labels.T:
             column[:] = np.unique(column, return_inverse=True)[1]
         distinct, member = np.unique(labels, axis=0, return_inverse=True)
-        return Projection(distinct, np.bincount(member.ravel(), weights, len(distinct)))
+        merged = np.zeros(len(distinct))
+        np.add.at(merged, member.ravel(), weights)
+        return Projection(distinct, merged)
 
     def _count(self, members: frozenset[int]) -> int:
         chosen = sorted(members)

@@ -135,7 +135,10 @@ class KMeansOracle:
         singles = bench.singles([k_max if about > 1 else 1 for about in scanned], self.n_candidates)
         pairs = bench.pairs(singles)
         votes = elect(singles, pairs, bench.widths)
-        candidates = {**{(i,): held for i, held in enumerate(singles)}, **pairs}
+        candidates: dict[Members, tuple[Candidate, ...]] = {
+            **{(i,): held for i, held in enumerate(singles)},
+            **pairs,
+        }
         elected = {members: held[votes[members].position] for members, held in candidates.items()}
         self.triple_candidates_ = bench.triples(elected)
         self.k_max_, self.votes_ = k_max, votes

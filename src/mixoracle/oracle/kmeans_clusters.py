@@ -114,11 +114,11 @@ class SilhouetteJudge:
         self._distances = squareform(pdist(points))
 
     def sums_to(self, labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.float64]:
-        """For each point the sum of its distances to the points of each cluster."""
+        """The (n_clusters, n) sums of the distances from each cluster's points to each point."""
         order = np.argsort(labels, kind="stable")
         present, starts = np.unique(labels[order], return_index=True)
-        sums = np.zeros((len(labels), n_clusters))
-        sums[:, present] = np.add.reduceat(self._distances[:, order], starts, axis=1)
+        sums = np.zeros((n_clusters, len(labels)))
+        sums[present] = np.add.reduceat(self._distances[order], starts, axis=0)
         return sums
 
     def score(self, labels: NDArray[np.int64], n_clusters: int) -> float:
@@ -134,21 +134,21 @@ def silhouette(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
 
     Parameters
     ----------
-    sums : (n, n_clusters) array
+    sums : (n_clusters, n) array
     labels : (n,) int array
     """
-    sizes = np.bincount(labels, minlength=sums.shape[1])
+    sizes = np.bincount(labels, minlength=len(sums))
     if np.count_nonzero(sizes) < 2:
         return 0.0
-    rows = np.arange(len(labels))
+    points = np.arange(len(labels))
     own_size = sizes[labels]
-    within = sums[rows, labels] / np.maximum(own_size - 1, 1)
+    within = sums[labels, points] / np.maximum(own_size - 1, 1)
     averages = np.full(sums.shape, np.inf)
-    np.divide(sums, sizes, out=averages, where=sizes > 0)
-    averages[rows, labels] = np.inf
-    between = averages.min(axis=1)
+    np.divide(sums, sizes[:, None], out=averages, where=sizes[:, None] > 0)
+    averages[labels, points] = np.inf
+    between = averages.min(axis=0)
     scale = np.maximum(within, between)
-    scores = np.divide(between - within, scale, out=np.zeros(len(rows)), where=scale > 0)
+    scores = np.divide(between - within, scale, out=np.zeros(len(points)), where=scale > 0)
     return float(np.where(own_size > 1, scores, 0.0).mean())
 
 
@@ -186,15 +186,15 @@ def judge_counts(
     fine = segmentation.labels[rows]
     wanted = {count for count in counts if 1 <= count <= segmentation.n_centres}
     # Row c holds the distance sums to cluster c; merging adds rows, so each cut costs little.
-    sums = judge.sums_to(fine, segmentation.n_centres).T.copy()
+    sums = judge.sums_to(fine, segmentation.n_centres)
     found = []
     for n_clusters, groups, kept, gone in segmentation.merges():
         if gone is not None:
             sums[kept] += sums[gone]
         if n_clusters in wanted:
-            places, groups = np.unique(groups, return_inverse=True)
-            score = silhouette(sums[places].T, groups[fine])
-            found.append(Candidate(segmentation.means(groups), score))
+            places, compact = np.unique(groups, return_inverse=True)
+            score = silhouette(sums[places], compact[fine])
+            found.append(Candidate(segmentation.means(compact), score))
     return tuple(reversed(found))
 
 
@@ -204,7 +204,7 @@ def best_candidates(candidates: Iterable[Candidate], n_best: int) -> tuple[Candi
     return tuple(ranked[:n_best])
 
 
-def has_clusters(data: NDArray[np.float64], n_centres: int, rng: np.random.Generator) -> bool:
+def has_clusters(data: NDArray[np.float64], largest: int, rng: np.random.Generator) -> bool:
     """Whether the data fall into clusters more clearly than one Gaussian does.
 
     A silhouette exists from two clusters on, so it cannot say 'one', and the paper says nothing
@@ -217,28 +217,32 @@ def has_clusters(data: NDArray[np.float64], n_centres: int, rng: np.random.Gener
     spread = np.atleast_2d(np.cov(points, rowvar=False))
     if len(points) < 2 * MIN_SAMPLES_PER_CENTRE or not spread.any():
         return False
-    n_centres = min(n_centres, len(points) // MIN_SAMPLES_PER_CENTRE)
+    largest = min(largest, len(points) // MIN_SAMPLES_PER_CENTRE)
     values, axes = np.linalg.eigh(spread)
-    scale = np.sqrt(np.maximum(values, 0.0))
+    root = axes * np.sqrt(np.maximum(values, 0.0))
     references = np.array(
         [
-            _best_silhouette((rng.standard_normal(points.shape) * scale) @ axes.T, n_centres, rng)
+            scan_counts(rng.standard_normal(points.shape) @ root.T, largest, rng)[1]
             for _ in range(REFERENCE_DRAWS)
         ]
     )
     needed = references.mean() + REFERENCE_DEVIATIONS * references.std(ddof=1)
-    return bool(_best_silhouette(points, n_centres, rng) > needed)
+    return bool(scan_counts(points, largest, rng)[1] > needed)
 
 
 def scan_counts(
-    points: NDArray[np.float64], judge: SilhouetteJudge, largest: int, rng: np.random.Generator
-) -> int:
-    """The number of clusters in :data:`SCAN`, up to ``largest``, with the highest silhouette."""
-    tried = [count for count in SCAN if count <= largest] or [1]
-    scores = [
-        judge.score(run_kmeans(points, count, rng), count) if count > 1 else 0.0 for count in tried
-    ]
-    return tried[int(np.argmax(scores))]
+    points: NDArray[np.float64], largest: int, rng: np.random.Generator
+) -> tuple[int, float]:
+    """The number of clusters in :data:`SCAN`, 2 to ``largest``, with the best silhouette; and it.
+
+    Plain k-means, no merging: merged centres would now and then leave one outlier by itself, with
+    a silhouette that says nothing about the rest.
+    """
+    judge = SilhouetteJudge(points)
+    tried = [count for count in SCAN if count <= largest]
+    scores = [judge.score(run_kmeans(points, count, rng), count) for count in tried]
+    best = int(np.argmax(scores))
+    return tried[best], scores[best]
 
 
 def cluster_exactly(
@@ -318,16 +322,6 @@ def sample_rows(n_rows: int, at_most: int, rng: np.random.Generator) -> NDArray[
     if n_rows <= at_most:
         return np.arange(n_rows, dtype=np.int64)
     return np.sort(rng.choice(n_rows, at_most, replace=False)).astype(np.int64)
-
-
-def _best_silhouette(
-    points: NDArray[np.float64], n_centres: int, rng: np.random.Generator
-) -> float:
-    judge = SilhouetteJudge(points)
-    segmentation = oversegment(points, n_centres, rng)
-    everything = np.arange(len(points), dtype=np.int64)
-    candidates = judge_counts(segmentation, judge, everything, SCAN)
-    return max((held.silhouette for held in candidates), default=0.0)
 
 
 def _merge_tree(centres: NDArray[np.float64]) -> NDArray[np.float64]:

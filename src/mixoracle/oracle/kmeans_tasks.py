@@ -21,7 +21,6 @@ from mixoracle.observations import Observations
 from mixoracle.oracle.consensus import Candidate, Members, pair_counts
 from mixoracle.oracle.kmeans_clusters import (
     MIN_SAMPLES_PER_CENTRE,
-    SCAN,
     SILHOUETTE_SAMPLES,
     SilhouetteJudge,
     best_candidates,
@@ -88,7 +87,7 @@ class Workbench:
     ) -> tuple[tuple[Candidate, ...], ...]:
         """The best counts of each variable, out of all from 2 to ``largest[i]``, or 1."""
         tasks = [
-            (block, self.rows, tuple(range(2, most + 1)) or (1,), self.seed)
+            ([block], self.rows, tuple(range(2, most + 1)) or (1,), self.seed)
             for block, most in zip(self.blocks, largest, strict=True)
         ]
         return tuple(best_candidates(held, n_candidates) for held in self._run(_judge, tasks))
@@ -101,7 +100,7 @@ class Workbench:
             first, second = ([held.n_components for held in singles[k]] for k in (i, j))
             # If too few samples leave no consistent count, the silhouettes decide among all.
             counts = pair_counts(first, second, self.limit) or tuple(range(1, self.limit + 1))
-            tasks.append((self._joined((i, j)), self.rows, counts, self.seed))
+            tasks.append((self._blocks_of((i, j)), self.rows, counts, self.seed))
         return dict(zip(pairs, self._run(_judge, tasks), strict=True))
 
     def triples(self, elected: Mapping[Members, Candidate]) -> dict[Members, tuple[Candidate, ...]]:
@@ -117,22 +116,23 @@ class Workbench:
                 self.limit,
             )
             starts = triple_locations(singles, pairs)
-            tasks.append((self._joined(triple), self.rows, counts, self.seed, starts))
+            tasks.append((self._blocks_of(triple), self.rows, counts, self.seed, starts))
         return dict(zip(triples, self._run(_judge, tasks), strict=True))
 
     def project(self, total: int, counts: Sequence[int]) -> Projection:
         """The map L by k-means with k(X) = ``total`` and k(X_i) = ``counts[i]`` components."""
-        everything = self._joined(range(len(self.blocks)))
-        own = [(block, k, self.seed) for block, k in zip(self.blocks, counts, strict=True)]
-        (labels, means), *singles = self._run(_cluster, [(everything, total, self.seed), *own])
+        tasks = [([block], k, self.seed) for block, k in zip(self.blocks, counts, strict=True)]
+        tasks.insert(0, (list(self.blocks), total, self.seed))
+        (labels, means), *singles = self._run(_cluster, tasks)
         parts = np.split(means, np.cumsum(self.widths)[:-1], axis=1)
         projected = [
             nearest(part, single) for part, (_, single) in zip(parts, singles, strict=True)
         ]
         return Projection(np.stack(projected, axis=1), np.bincount(labels) / len(labels))
 
-    def _joined(self, members: Sequence[int]) -> NDArray[np.float64]:
-        return np.hstack([self.blocks[member] for member in members])
+    def _blocks_of(self, members: Members) -> list[NDArray[np.float64]]:
+        """The blocks of some variables, not yet joined: that would hold every subset at once."""
+        return [self.blocks[member] for member in members]
 
     def _run(self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Run a task for each tuple of arguments; answers in the order of the tuples."""
@@ -151,19 +151,20 @@ def _on_one_thread(task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 def _scan(points: NDArray[np.float64], limit: int, seed: int) -> int:
     rng = np.random.default_rng(seed)
-    if limit < 2 or not has_clusters(points, min(limit, SCAN[-1]), rng):
+    if limit < 2 or not has_clusters(points, limit, rng):
         return 1
-    return scan_counts(points, SilhouetteJudge(points), limit, rng)
+    return scan_counts(points, limit, rng)[0]
 
 
 def _judge(
-    data: NDArray[np.float64],
+    blocks: Sequence[NDArray[np.float64]],
     rows: NDArray[np.int64],
     counts: tuple[int, ...],
     seed: int,
     starts: NDArray[np.float64] | None = None,
 ) -> tuple[Candidate, ...]:
     """A candidate for each count, from as many centres as the largest, or from ``starts``."""
+    data = np.hstack(blocks)
     if counts == (1,):
         return (Candidate(data.mean(axis=0, keepdims=True), 0.0),)
     rng = np.random.default_rng(seed)
@@ -181,6 +182,6 @@ def _judge(
 
 
 def _cluster(
-    data: NDArray[np.float64], n_clusters: int, seed: int
+    blocks: Sequence[NDArray[np.float64]], n_clusters: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    return cluster_exactly(data, n_clusters, np.random.default_rng(seed))
+    return cluster_exactly(np.hstack(blocks), n_clusters, np.random.default_rng(seed))

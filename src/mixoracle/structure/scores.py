@@ -48,6 +48,13 @@ class Score(Protocol):
         ...
 
 
+def checked_sample_size(n_samples: float) -> float:
+    """A sample size that can be used; it need not be whole."""
+    if not (np.isfinite(n_samples) and n_samples >= 0):
+        raise InvalidInputError(f"n_samples should be finite and at least 0; got {n_samples!r}")
+    return float(n_samples)
+
+
 class TableScore(ABC):
     """A score that is a difference of terms, one for each set of latents.
 
@@ -60,10 +67,8 @@ class TableScore(ABC):
     """
 
     def __init__(self, joint: JointTable, n_samples: float) -> None:
-        if not (np.isfinite(n_samples) and n_samples >= 0):
-            raise InvalidInputError(f"n_samples should be finite and at least 0; got {n_samples!r}")
         self.joint = joint
-        self.n_samples = float(n_samples)
+        self.n_samples = checked_sample_size(n_samples)
         self._known: dict[int, float] = {}
 
     @property

@@ -18,7 +18,7 @@ from mixoracle.structure.exact import is_feasible, search_exact
 from mixoracle.structure.ges import search_ges
 from mixoracle.structure.knowledge import Edge, Knowledge, ResolvedKnowledge, resolve
 from mixoracle.structure.pc import search_pc
-from mixoracle.structure.scores import BIC, BDeu, Score, total
+from mixoracle.structure.scores import BIC, BDeu, Score, checked_sample_size, total
 
 _LOGGER = logging.getLogger(__name__)
 # Up to here an exact search with its runner-up takes well under a second.
@@ -44,8 +44,8 @@ class SearchResult:
         The best class other than ``graph`` that has a member that honours the knowledge. None
         where there is none, it was not asked for, or the search cannot tell (only ``exact`` can).
     gap : float or None
-        By how much ``graph`` outscores ``runner_up``. Twice the gap of a BIC is about twice a
-        log Bayes factor: below 2 hardly worth a mention, above 10 very strong.
+        By how much ``graph`` outscores ``runner_up``. With the BIC it is about a log Bayes
+        factor: below 1 hardly worth a mention, above 5 very strong.
     overruled : int
         How many v-structures go against the test that decides them; above 0 only for ``pc``,
         where the independence tests contradict each other.
@@ -127,7 +127,7 @@ def search(
         raise InvalidInputError(f"alpha should lie between 0 and 1; got {alpha!r}")
     task = _Task(
         joint=joint,
-        n_samples=n_samples,
+        n_samples=checked_sample_size(n_samples),
         score=_scorer(score, joint, n_samples),
         knowledge=resolve(knowledge, _labels(names, joint.n_latent)),
         alpha=alpha,

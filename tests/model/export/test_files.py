@@ -18,6 +18,7 @@ def test_json_gives_the_model_back(models):
     [
         (".json", LatentModel),
         (".bif", LatentNetwork),
+        (".bifxml", LatentNetwork),
         (".graphml", CausalGraph),
         (".dagitty", CausalGraph),
     ],

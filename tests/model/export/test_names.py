@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixoracle.errors import FileFormatError
@@ -10,6 +10,7 @@ from mixoracle.model.export.names import escaped, identifiers, unescaped
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_escapes_are_undone(name):
     text = escaped(name, also='"')
@@ -25,6 +26,7 @@ def test_a_stray_backslash_is_refused(text):
         unescaped(text)
 
 
+@settings(deadline=None)
 @given(st.lists(ANY_TEXT, unique=True))
 def test_identifiers_are_distinct_and_kept_where_they_are_some_already(names):
     found = identifiers(names, reserved=("table",))

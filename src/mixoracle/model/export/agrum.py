@@ -6,11 +6,10 @@ import importlib
 import warnings
 from typing import Any
 
-import numpy as np
-
 from mixoracle.errors import MissingDependencyError
 from mixoracle.model import LatentModel
-from mixoracle.model.factorisation import conditional, parents_of
+from mixoracle.model.export.names import escaped
+from mixoracle.model.export.network import family_table
 from mixoracle.model.graphs import Edge
 
 
@@ -40,17 +39,16 @@ def to_pyagrum(model: LatentModel, edges: frozenset[Edge] | None = None) -> Any:
     """
     pyagrum = load_pyagrum()
     chosen = model.latent_graph.extension() if edges is None else edges
+    # pyAgrum's strings end at the first NUL, so names with one are escaped.
+    names = [escaped(name) if "\0" in name else name for name in model.latent_names]
     network = pyagrum.BayesNet("mixoracle")
-    for name, size in zip(model.latent_names, model.domain_sizes, strict=True):
+    for name, size in zip(names, model.domain_sizes, strict=True):
         network.add(pyagrum.LabelizedVariable(name, name, [str(state) for state in range(size)]))
     for i, j in sorted(chosen):
-        network.addArc(model.latent_names[i], model.latent_names[j])
-    for node, parents in enumerate(parents_of(chosen, model.n_latent)):
-        table = conditional(model.joint, node, parents, unseen=1.0 / model.domain_sizes[node])
-        potential = network.cpt(model.latent_names[node])
-        axes = [model.latent_names.index(name) for name in potential.names]
-        # pyAgrum's names run from the fastest axis to the slowest.
-        ordered = np.moveaxis(table, axes, range(len(axes)))
-        family = ordered.reshape([model.domain_sizes[j] for j in axes])
-        potential.fillWith(family.ravel(order="F").tolist())
+        network.addArc(names[i], names[j])
+    for node in range(model.n_latent):
+        potential = network.cpt(names[node])
+        # pyAgrum lists axes from the fastest, the node itself, to the slowest.
+        order = [names.index(name) for name in reversed(potential.names)][:-1]
+        potential.fillWith(family_table(model, node, order).ravel().tolist())
     return network

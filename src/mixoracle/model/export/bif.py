@@ -8,13 +8,15 @@ the components have no place in the format.
 Variables are identifiers in BIF. A latent with another name gets one close to it, and its own
 name as a property, percent-encoded, from which :func:`read_bif` restores it. Where P(H) never
 shows a configuration of parents, the table is uniform.
+
+Numbers are written with all their digits. pyAgrum's reader of this format keeps them in single
+precision (some 1e-8); :mod:`mixoracle.model.export.xmlbif` is read exactly.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 from urllib.parse import quote, unquote
 
@@ -22,37 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model import JointTable, LatentModel
-from mixoracle.model.cpdag import refuse_cycles
+from mixoracle.model import LatentModel
 from mixoracle.model.export.names import identifiers
-from mixoracle.model.factorisation import along_axes, conditional, parents_of
-from mixoracle.model.graphs import Edge
+from mixoracle.model.export.network import LatentNetwork, assemble, family_table
+from mixoracle.model.factorisation import parents_of
 
 _KEYWORDS = ("network", "variable", "probability", "property", "type", "discrete", "table")
 _TOKEN = re.compile(r'"[^"]*"|[{}()\[\]|,;=]|[^\s{}()\[\]|,;="]+')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _NAME_PROPERTY = "name"
-
-
-@dataclass(frozen=True)
-class LatentNetwork:
-    """A Bayesian network over the latents, as BIF holds it.
-
-    Parameters
-    ----------
-    latent_names : tuple of str
-    edges : frozenset of (i, j)
-        A DAG.
-    joint : JointTable
-        The product of its conditional tables.
-    """
-
-    latent_names: tuple[str, ...]
-    edges: frozenset[Edge]
-    joint: JointTable
-
-    def __post_init__(self) -> None:
-        refuse_cycles(self.edges, len(self.latent_names))
 
 
 def to_bif(model: LatentModel) -> str:
@@ -75,10 +55,7 @@ def to_bif(model: LatentModel) -> str:
 
 
 def _probability(model: LatentModel, names: list[str], node: int, parents: list[int]) -> str:
-    table = conditional(model.joint, node, parents, unseen=1.0 / model.domain_sizes[node])
-    # The axes of the family alone, parents first.
-    family = np.moveaxis(table, [*parents, node], range(len(parents) + 1))
-    rows = family.reshape([model.domain_sizes[j] for j in (*parents, node)])
+    rows = family_table(model, node, parents)
     if not parents:
         return f"probability ( {names[node]} ) {{\n  table {_numbers(rows)};\n}}"
     lines = [f"probability ( {names[node]} | {', '.join(names[j] for j in parents)} ) {{"]
@@ -128,19 +105,8 @@ class _Reader:
 
     def network(self) -> LatentNetwork:
         """Multiply the tables that were read."""
-        order = list(self._states)
-        missing = [name for name in order if name not in self._tables]
-        if missing:
-            raise FileFormatError(f"{missing[0]} has no probability block")
-        place = {name: j for j, name in enumerate(order)}
-        joint = np.ones([len(self._states[name]) for name in order])
-        edges = set()
-        for name, (parents, table) in self._tables.items():
-            axes = [place[parent] for parent in (*parents, name)]
-            joint = joint * along_axes(table, axes, len(order))
-            edges |= {(place[parent], place[name]) for parent in parents}
-        names = tuple(self._names.get(name, name) for name in order)
-        return LatentNetwork(names, frozenset(edges), JointTable(joint))
+        sizes = {name: len(states) for name, states in self._states.items()}
+        return assemble(sizes, self._tables, self._names)
 
     def _until(self, *ends: str) -> list[str]:
         """The tokens before one of ``ends``, which is consumed, without commas."""
@@ -196,7 +162,8 @@ class _Reader:
             if token == "table" and not parents:
                 table[:] = self._row(name, shape[-1])
             elif token == "(":
-                table[self._configuration(parents)] = self._row(name, shape[-1])
+                states = self._configuration(parents)
+                table[states] = self._row(name, shape[-1])
             else:
                 raise FileFormatError(
                     f"expected one row for each configuration of the parents of {name}; "

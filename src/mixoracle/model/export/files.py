@@ -8,18 +8,21 @@ from pathlib import Path
 
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import LatentModel
-from mixoracle.model.export.bif import LatentNetwork, read_bif, to_bif
+from mixoracle.model.export.bif import read_bif, to_bif
 from mixoracle.model.export.dagitty import read_dagitty, to_dagitty
 from mixoracle.model.export.dot import to_dot
 from mixoracle.model.export.graph import CausalGraph
 from mixoracle.model.export.graphml import read_graphml, to_graphml
 from mixoracle.model.export.jsonfile import read_json, to_json
+from mixoracle.model.export.network import LatentNetwork
+from mixoracle.model.export.xmlbif import read_xmlbif, to_xmlbif
 from mixoracle.model.storage import write_atomically
 
 Readable = LatentModel | LatentNetwork | CausalGraph
 
 _WRITERS: dict[str, Callable[[LatentModel], str]] = {
     ".bif": to_bif,
+    ".bifxml": to_xmlbif,
     ".dagitty": to_dagitty,
     ".dot": to_dot,
     ".graphml": to_graphml,
@@ -27,6 +30,7 @@ _WRITERS: dict[str, Callable[[LatentModel], str]] = {
 }
 _READERS: dict[str, Callable[[str], Readable]] = {
     ".bif": read_bif,
+    ".bifxml": read_xmlbif,
     ".dagitty": read_dagitty,
     ".graphml": read_graphml,
     ".json": read_json,
@@ -34,7 +38,10 @@ _READERS: dict[str, Callable[[str], Readable]] = {
 
 
 def write(model: LatentModel, path: str | PathLike[str]) -> None:
-    """Write a model to ``.bif``, ``.dagitty``, ``.dot``, ``.graphml`` or ``.json``, atomically."""
+    """Write a model in the format that the ending names, atomically.
+
+    ``.bif``, ``.bifxml``, ``.dagitty``, ``.dot``, ``.graphml`` or ``.json``.
+    """
     target = Path(path)
     if target.suffix not in _WRITERS:
         raise InvalidInputError(

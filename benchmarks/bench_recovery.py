@@ -1,0 +1,110 @@
+"""How long it takes, and how many counts, to recover Γ from exact counts.
+
+The oracle knows the graph and nothing else, so that P(H), which has 5^15 cells in the largest
+case, never has to exist, and what is timed is the recovery. Every answer is checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.bipartite import recover
+from mixoracle.bipartite.fitting import canonical
+from mixoracle.bipartite.scores import graph_log_counts
+from mixoracle.model import Projection
+
+
+class Case(NamedTuple):
+    """A kind of graph to draw and the methods to run on it."""
+
+    label: str
+    n_observed: int
+    n_latent: int
+    density: float
+    methods: tuple[str, ...]
+
+
+CASES = (
+    Case("paper's largest", 8, 4, 0.5, ("auto", "jennrich", "als", "blocks")),
+    Case("sparse", 25, 10, 0.12, ("auto", "jennrich", "als", "blocks")),
+    Case("dense", 25, 10, 0.7, ("auto", "jennrich", "als", "blocks")),
+    Case("large", 100, 15, 0.5, ("auto", "jennrich", "als", "blocks")),
+    Case("wide", 400, 30, 0.2, ("blocks",)),
+)
+
+
+class GraphCounts:
+    """Counts by ``obs:counting``, in batches, and how many were asked for."""
+
+    def __init__(self, adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]) -> None:
+        self.adjacency = adjacency
+        self.log_sizes = np.log(np.array(domain_sizes, dtype=float))
+        self.n_asked = 0
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed variables."""
+        return len(self.adjacency)
+
+    def count(self, subset: Sequence[int]) -> int:
+        """k(S)."""
+        return round(float(np.exp(self.log_counts(np.array([subset], dtype=np.int64))[0])))
+
+    def log_counts(self, subsets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return log k(S) for each row."""
+        self.n_asked += len(subsets)
+        return graph_log_counts(self.adjacency, self.log_sizes, subsets)
+
+    def projection(self) -> Projection:
+        """Not known: the graph alone has no weights."""
+        raise NotImplementedError("a graph without P(H) has no weights over X")
+
+
+def draw(case: Case, rng: np.random.Generator) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
+    """Γ with independent columns, each with a child, and domains of 2 to 5 states."""
+    while True:
+        adjacency = rng.random((case.n_observed, case.n_latent)) < case.density
+        if np.linalg.matrix_rank(adjacency.astype(float)) == case.n_latent:
+            sizes = rng.integers(2, 6, case.n_latent)
+            return canonical(adjacency, sizes.tolist())
+
+
+def measure(case: Case, method: str, seeds: Sequence[int]) -> tuple[float, int]:
+    """The longest time in seconds and the largest number of counts over several graphs."""
+    longest, most = 0.0, 0
+    for seed in seeds:
+        adjacency, sizes = draw(case, np.random.default_rng(seed))
+        oracle = GraphCounts(adjacency, sizes)
+        start = time.perf_counter()
+        answer = recover(oracle, method)
+        longest = max(longest, time.perf_counter() - start)
+        most = max(most, oracle.n_asked)
+        if not np.array_equal(answer.adjacency, adjacency) or answer.domain_sizes != sizes:
+            raise AssertionError(f"{method} recovered another graph for {case} and seed {seed}")
+    return longest, most
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table; the slowest of ``--seeds`` graphs for each case."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=3, help="graphs for each case")
+    arguments = parser.parse_args(argv)
+    print(f"{'graph':<16} {'n':>4} {'m':>3}  {'method':<9} {'seconds':>8} {'counts':>8}")
+    for case in CASES:
+        for method in case.methods:
+            seconds, counts = measure(case, method, range(arguments.seeds))
+            print(
+                f"{case.label:<16} {case.n_observed:>4} {case.n_latent:>3}  {method:<9} "
+                f"{seconds:>8.3f} {counts:>8}"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

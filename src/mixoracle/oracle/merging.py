@@ -1,0 +1,174 @@
+"""Counting components: merge pieces of data while the evidence for one component rises.
+
+Any over-segmentation will do, as long as no piece mixes two components. The pieces are merged
+greedily, always the pair whose union is the most convincing single component, down to one piece;
+the answer is the level of that path with the largest evidence. The prior's scale is pooled over
+the pieces of each level, because pieces that cut a component have too little scatter.
+
+Assumes that pieces are described by a :class:`~mixoracle.oracle.families.Family`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from mixoracle.oracle.families import Family, Prior
+from mixoracle.oracle.families.base import Floats
+
+# The path is searched again with the prior that its answer suggests, until the answer stays.
+_MAX_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Merging:
+    """Which pieces are one component.
+
+    ``groups`` (n_pieces,) numbers the component of each piece, ``prior`` is the family's prior at
+    that level and ``confidence`` the posterior probability of this number of components among
+    the levels of the path.
+    """
+
+    groups: NDArray[np.int64]
+    prior: Prior
+    confidence: float
+
+    @property
+    def n_components(self) -> int:
+        """How many components are left."""
+        return int(self.groups.max()) + 1
+
+
+@dataclass(frozen=True)
+class CutPieces:
+    """Pieces cut from the same block: where they lie is itself evidence.
+
+    A cut through one component makes both halves narrower, which looks like a better fit. The
+    Dirichlet–multinomial probability of the labels charges for it.
+    """
+
+    concentration: float = 1.0
+
+    def merge_bonus(self, first: Floats, second: Floats) -> Floats:
+        """What a merge of pieces of these sizes adds to the evidence of the labels."""
+        alpha = self.concentration
+        return np.asarray(
+            gammaln(first + second + alpha)
+            - gammaln(first + alpha)
+            - gammaln(second + alpha)
+            + gammaln(alpha)
+        )
+
+    def level_score(self, counts: Floats) -> float:
+        """Log probability of the labels of all rows."""
+        return log_dirichlet_multinomial(counts, self.concentration)
+
+
+@dataclass(frozen=True)
+class KnownPieces:
+    """Pieces that other variables told apart: only each further component is charged for."""
+
+    cost_per_component: float
+
+    def merge_bonus(self, first: Floats, second: Floats) -> Floats:
+        """Nothing: the labels are not this variable's doing."""
+        return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(second)))
+
+    def level_score(self, counts: Floats) -> float:
+        """The charge for the components of a level."""
+        return -self.cost_per_component * len(counts)
+
+
+def log_dirichlet_multinomial(counts: Floats, concentration: float) -> float:
+    """Log probability of one sequence of labels with these counts."""
+    total = concentration * len(counts)
+    return float(
+        gammaln(total)
+        - gammaln(total + counts.sum())
+        + (gammaln(counts + concentration) - gammaln(concentration)).sum()
+    )
+
+
+def merge_pieces(statistics: Floats, family: Family, pieces: CutPieces | KnownPieces) -> Merging:
+    """Decide which pieces are one component; ``statistics`` is (n_pieces, n_features)."""
+    prior = family.prior(statistics)
+    best_score, best = -np.inf, None
+    for _ in range(_MAX_ROUNDS):
+        path = _merge_path(statistics, family, prior, pieces)
+        scores, priors = _score_levels(statistics, family, path, pieces)
+        level = int(np.argmax(scores))
+        if best is not None and scores[level] <= best_score:
+            break
+        best_score, prior = scores[level], priors[level]
+        share = np.exp(np.array(scores) - scores[level])
+        best = Merging(_groups_at(path, level), prior, float(1.0 / share.sum()))
+    assert best is not None  # the first round always sets it
+    return best
+
+
+def pool(statistics: Floats, groups: NDArray[np.int64], n_groups: int) -> Floats:
+    """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
+    pooled = np.zeros((n_groups, statistics.shape[1]))
+    np.add.at(pooled, groups, statistics)
+    return pooled
+
+
+def _merge_path(
+    statistics: Floats, family: Family, prior: Prior, pieces: CutPieces | KnownPieces
+) -> list[tuple[int, int]]:
+    """The greedy sequence of merges (kept, absorbed) down to a single piece."""
+    current = statistics.copy()
+    n_pieces = len(current)
+    evidence = family.log_evidence(current, prior)
+    alive = np.ones(n_pieces, dtype=bool)
+    gain = np.full((n_pieces, n_pieces), -np.inf)
+    first, second = np.triu_indices(n_pieces, 1)
+
+    def gains(one: NDArray[np.int64], other: NDArray[np.int64]) -> Floats:
+        joint = family.log_evidence(current[one] + current[other], prior)
+        bonus = pieces.merge_bonus(current[one, 0], current[other, 0])
+        return np.asarray(joint - evidence[one] - evidence[other] + bonus)
+
+    gain[first, second] = gain[second, first] = gains(first, second)
+    path = []
+    for _ in range(n_pieces - 1):
+        kept, absorbed = map(int, np.unravel_index(np.argmax(gain), gain.shape))
+        path.append((kept, absorbed))
+        current[kept] += current[absorbed]
+        alive[absorbed] = False
+        gain[absorbed, :] = gain[:, absorbed] = -np.inf
+        evidence[kept] = family.log_evidence(current[[kept]], prior)[0]
+        others = np.flatnonzero(alive)
+        others = others[others != kept]
+        gain[kept, others] = gain[others, kept] = gains(np.full(len(others), kept), others)
+    return path
+
+
+def _score_levels(
+    statistics: Floats, family: Family, path: list[tuple[int, int]], pieces: CutPieces | KnownPieces
+) -> tuple[list[float], list[Prior]]:
+    """The evidence of each level of the path under the prior that the level itself suggests."""
+    current = statistics.copy()
+    alive = np.ones(len(current), dtype=bool)
+    scores, priors = [], []
+    for merge in [None, *path]:
+        if merge is not None:
+            kept, absorbed = merge
+            current[kept] += current[absorbed]
+            alive[absorbed] = False
+        level = current[alive]
+        prior = family.prior(level)
+        evidence = float(family.log_evidence(level, prior).sum())
+        scores.append(evidence + pieces.level_score(level[:, 0]))
+        priors.append(prior)
+    return scores, priors
+
+
+def _groups_at(path: list[tuple[int, int]], level: int) -> NDArray[np.int64]:
+    groups = np.arange(len(path) + 1)
+    for kept, absorbed in path[:level]:
+        groups[groups == absorbed] = kept
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,107 @@
+"""The components over all of X, found as tuples of the components of each X_i.
+
+Rows are labelled variable by variable, and each label tuple that occurs may be a component over
+X. Where components overlap many tuples are only mislabelled rows. The maximum-likelihood weights
+of the tuples, given each variable's component densities, tell them apart: a tuple that overlap
+created loses its weight to the one that its rows came from. What little weight is left where the
+likelihood hardly misses a tuple is taken by a penalty.
+
+Assumes that the rows of a component are labelled alike often enough for its tuple to occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.oracle.families.base import Floats
+
+# EM on weights alone is quick and its far tail does not matter: pruning follows.
+_MAX_ITERATIONS = 60
+_WEIGHT_TOLERANCE = 1e-4
+# Tuples with less than this many rows' weight are dropped while EM runs.
+_NEGLIGIBLE_ROWS = 0.1
+_PRUNE_EVERY = 5
+# A tuple must be worth half a log N of log-likelihood, as BIC asks of its weight, and this much
+# more for being one of many tuples that might have been.
+_SURPLUS = 2.0
+# More tuples than this are mostly single mislabelled rows; only the most frequent are kept, so
+# that memory stays within a few hundred megabytes.
+MAX_TUPLES = 1500
+
+
+@dataclass(frozen=True)
+class JointComponents:
+    """Components over X: ``labels`` (T, n) and the ``responsibilities`` (N, T) for each row."""
+
+    labels: NDArray[np.int64]
+    responsibilities: Floats
+
+
+def find_joint_components(
+    labels: NDArray[np.int64], log_densities: list[Floats]
+) -> JointComponents:
+    """Find the label tuples that are components over X.
+
+    ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
+    """
+    tuples, counts = np.unique(labels, axis=0, return_counts=True)
+    if len(tuples) > MAX_TUPLES:
+        kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_TUPLES])
+        tuples, counts = tuples[kept], counts[kept]
+    log_density = np.zeros((len(labels), len(tuples)))
+    for i, of_variable in enumerate(log_densities):
+        log_density += of_variable[:, tuples[:, i]]
+    log_density -= log_density.max(axis=1, keepdims=True)
+    alive = _weigh(log_density, counts / counts.sum())
+    responsibilities, kept = _prune(log_density[:, alive[0]], alive[1])
+    return JointComponents(tuples[alive[0]][kept], responsibilities)
+
+
+def _weigh(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """EM on the weights alone: the tuples that keep weight, and their weights."""
+    n_rows = len(log_density)
+    alive = np.arange(len(weights))
+    density = np.exp(log_density)
+    for iteration in range(1, _MAX_ITERATIONS + 1):
+        updated = _responsibilities(density, weights).mean(axis=0)
+        change = np.abs(updated - weights).sum()
+        weights = updated
+        strong = weights > _NEGLIGIBLE_ROWS / n_rows
+        if iteration % _PRUNE_EVERY == 0 and not strong.all():
+            alive, weights = alive[strong], weights[strong] / weights[strong].sum()
+            density = _rescaled_density(log_density[:, alive])
+        elif change < _WEIGHT_TOLERANCE:
+            break
+    return alive, weights
+
+
+def _prune(log_density: Floats, weights: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Drop tuples that the likelihood does not miss, the weakest half of them at a time."""
+    needed = 0.5 * np.log(len(log_density)) + _SURPLUS
+    kept = np.arange(len(weights))
+    while True:
+        responsibilities = _responsibilities(_rescaled_density(log_density[:, kept]), weights)
+        share = np.minimum(responsibilities, 1.0 - np.finfo(float).eps)
+        loss = -np.log1p(-share).sum(axis=0)
+        weak = np.flatnonzero(loss < needed)
+        if len(weak) == 0 or len(kept) == 1:
+            return responsibilities, kept
+        weakest = weak[np.argsort(loss[weak], kind="stable")[: max(1, len(weak) // 2)]]
+        if len(weakest) == len(kept):
+            weakest = weakest[:-1]
+        kept = np.delete(kept, weakest)
+        weights = np.delete(weights, weakest)
+        weights = weights / weights.sum()
+
+
+def _rescaled_density(log_density: Floats) -> Floats:
+    """Densities with each row's largest at 1, so that no row underflows."""
+    return np.asarray(np.exp(log_density - log_density.max(axis=1, keepdims=True)))
+
+
+def _responsibilities(density: Floats, weights: Floats) -> Floats:
+    weighted = density * weights
+    return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))

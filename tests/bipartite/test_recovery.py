@@ -1,0 +1,236 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mixoracle.bipartite import recover
+from mixoracle.errors import (
+    InconsistentCountsError,
+    InvalidInputError,
+    NotRecoverableError,
+)
+from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.oracle.exact import ExactOracle
+
+METHODS = ("jennrich", "als", "blocks", "auto")
+
+
+def exact_oracle(adjacency, sizes):
+    n, m = adjacency.shape
+    cells = int(np.prod(sizes, dtype=int))
+    return ExactOracle(
+        LatentModel(
+            observed_names=tuple(f"X{i + 1}" for i in range(n)),
+            latent_names=tuple(f"H{j + 1}" for j in range(m)),
+            bipartite=adjacency,
+            domain_sizes=sizes,
+            joint=JointTable(np.full(sizes, 1 / cells)),
+            latent_graph=CPDAG(m),
+        )
+    )
+
+
+@pytest.mark.parametrize("chunk", range(10))
+def test_all_methods_are_exact_and_agree_on_500_random_models(graphs, chunk):
+    for seed in range(50 * chunk, 50 * chunk + 50):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(1, 7))
+        adjacency, sizes = graphs.draw(rng, m, int(rng.integers(max(3, m + 1), 13)))
+        oracle = exact_oracle(adjacency, sizes)
+        answers = [recover(oracle, method) for method in METHODS]
+        for answer in answers:
+            truth = graphs.as_set(adjacency, sizes)
+            assert graphs.as_set(answer.adjacency, answer.domain_sizes) == truth, seed
+            assert answer.residual < 1e-8
+            np.testing.assert_array_equal(answer.adjacency, answers[0].adjacency)
+            assert answer.domain_sizes == answers[0].domain_sizes
+
+
+@pytest.mark.parametrize("method", ["blocks", "auto"])
+def test_dependent_columns_without_twins(graphs, method):
+    tried = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 8))
+        adjacency, sizes = graphs.draw_without_twins(rng, int(rng.integers(2, 2**n - 1)) % 9, n)
+        if np.linalg.matrix_rank(adjacency.astype(float)) == len(sizes):
+            continue
+        tried += 1
+        answer = recover(exact_oracle(adjacency, sizes), method)
+        truth = graphs.as_set(adjacency, sizes)
+        assert graphs.as_set(answer.adjacency, answer.domain_sizes) == truth, seed
+        assert answer.residual < 1e-8
+    assert tried > 50
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nested_neighbourhoods(graphs, method):
+    adjacency = np.tri(5, dtype=bool)
+    answer = recover(graphs.GraphOracle(adjacency, [2, 3, 4, 5, 6]), method)
+    assert graphs.as_set(answer.adjacency, answer.domain_sizes) == graphs.as_set(
+        adjacency, [2, 3, 4, 5, 6]
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), method=st.sampled_from(METHODS))
+def test_permuting_observed_variables_permutes_the_answer(graphs, seed, method):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 5))
+    adjacency, sizes = graphs.draw(rng, m, int(rng.integers(m + 1, 9)))
+    order = rng.permutation(len(adjacency))
+    plain = recover(graphs.GraphOracle(adjacency, sizes), method)
+    moved = recover(graphs.GraphOracle(adjacency[order], sizes), method)
+    assert graphs.as_set(moved.adjacency, moved.domain_sizes) == graphs.as_set(
+        plain.adjacency[order], plain.domain_sizes
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("adjacency", "sizes"),
+    [
+        ([[1]], [3]),
+        ([[1], [1]], [4]),
+        ([[1, 0], [1, 1]], [2, 3]),
+        ([[1, 0], [0, 1]], [2, 2]),
+        ([[1], [0], [1]], [5]),
+        (np.zeros((1, 0)), []),
+        (np.zeros((4, 0)), []),
+    ],
+)
+def test_smallest_cases(graphs, method, adjacency, sizes):
+    """One or two variables, no latents, and variables without parents."""
+    answer = recover(graphs.GraphOracle(np.asarray(adjacency, dtype=bool), sizes), method)
+    assert graphs.as_set(answer.adjacency, answer.domain_sizes) == graphs.as_set(adjacency, sizes)
+    assert answer.adjacency.shape == np.shape(adjacency)
+    assert answer.residual < 1e-8
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_same_question_same_answer(graphs, method):
+    adjacency, sizes = graphs.draw(np.random.default_rng(7), 3, 6)
+    oracle = graphs.NoisyOracle(adjacency, sizes, 0.0 if method == "blocks" else 0.1, seed=0)
+    first = recover(oracle, method, tolerance=np.inf)
+    assert recover(oracle, method, tolerance=np.inf) == first
+
+
+def test_the_result_names_its_method(graphs):
+    oracle = graphs.GraphOracle([[1, 0], [1, 1]], [2, 3])
+    for method in ("jennrich", "als", "blocks"):
+        assert recover(oracle, method).method == method
+    assert recover(oracle).method == "blocks"
+
+
+def test_noise_makes_auto_turn_to_the_tensor(graphs):
+    for seed in range(10):
+        adjacency, sizes = graphs.draw(np.random.default_rng(seed), 3, 7)
+        oracle = graphs.NoisyOracle(adjacency, sizes, noise=0.05, seed=seed)
+        answer = recover(oracle, tolerance=0.5)
+        assert answer.method in ("jennrich", "als")
+        assert 0.05 < answer.residual < 0.5
+        assert graphs.as_set(answer.adjacency, answer.domain_sizes) == graphs.as_set(
+            adjacency, sizes
+        )
+
+
+class OneWrong:
+    """Counts one component too many over one set."""
+
+    def __init__(self, oracle, wrong):
+        self.oracle, self.wrong, self.n_observed = oracle, frozenset(wrong), oracle.n_observed
+
+    def count(self, subset):
+        return self.oracle.count(subset) + (frozenset(subset) == self.wrong)
+
+
+def test_one_wrong_count_is_refused_and_survived(graphs):
+    adjacency, sizes = graphs.draw(np.random.default_rng(3), 3, 6)
+    small_sets = [s for size in (1, 2, 3) for s in combinations(range(6), size)]
+    for wrong in small_sets[::6]:
+        oracle = OneWrong(graphs.GraphOracle(adjacency, sizes), wrong)
+        with pytest.raises(InconsistentCountsError):
+            recover(oracle)
+        answer = recover(oracle, tolerance=np.inf)
+        assert graphs.as_set(answer.adjacency, answer.domain_sizes) == graphs.as_set(
+            adjacency, sizes
+        )
+
+
+def test_nothing_fits_says_how_close_it_came(graphs):
+    counts = {(0,): 2, (1,): 2, (0, 1): 3}
+    with pytest.raises(InconsistentCountsError, match=r"residual of .* where at most") as failure:
+        recover(graphs.TableOracle(2, counts))
+    assert "k({X1, X2}) = 3 is not a multiple of k({X1}) = 2" in str(failure.value)
+    with pytest.raises(InconsistentCountsError, match="not a multiple"):
+        recover(graphs.TableOracle(2, counts), "blocks")
+
+
+def test_jennrich_refuses_dependent_columns(graphs):
+    cycle = [[1, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    with pytest.raises(NotRecoverableError, match=r'residual of .*method="blocks"'):
+        recover(graphs.GraphOracle(cycle, [2, 3, 4, 5]), "jennrich")
+
+
+def test_als_refuses_noise_unless_it_is_told_of_it(graphs):
+    adjacency, sizes = graphs.draw(np.random.default_rng(0), 2, 5)
+    oracle = graphs.NoisyOracle(adjacency, sizes, noise=0.05, seed=0)
+    with pytest.raises(NotRecoverableError, match=r'residual of .*method="blocks"'):
+        recover(oracle, "als")
+    assert recover(oracle, "als", tolerance=0.3).residual < 0.3
+
+
+def test_als_refuses_what_small_sets_cannot_tell_apart(graphs):
+    """Even and odd sets of four variables have the same counts of up to three of them."""
+    codes = np.arange(1, 16)
+    sets = (codes[None, :] >> np.arange(4)[:, None]) & 1
+    even = sets[:, sets.sum(axis=0) % 2 == 0]
+    odd = sets[:, sets.sum(axis=0) % 2 == 1]
+    pair = [graphs.GraphOracle(even, [2] * 7), graphs.GraphOracle(odd, [2] * 8)]
+    for size in (1, 2, 3):
+        for subset in combinations(range(4), size):
+            assert pair[0].count(subset) == pair[1].count(subset)
+    for oracle in pair:
+        with pytest.raises(NotRecoverableError):
+            recover(oracle, "als")
+        answer = recover(oracle)
+        assert graphs.as_set(answer.adjacency, answer.domain_sizes) == graphs.as_set(
+            oracle.adjacency, oracle.domain_sizes
+        )
+
+
+def test_auto_asks_for_no_tensor_that_does_not_fit(graphs):
+    adjacency = np.zeros((450, 2), dtype=bool)
+    adjacency[:300, 0] = adjacency[200:, 1] = True
+    oracle = graphs.GraphOracle(adjacency, [2, 3])
+    answer = recover(oracle)
+    assert graphs.as_set(answer.adjacency, answer.domain_sizes) == graphs.as_set(adjacency, [2, 3])
+    assert len(oracle.asked) < 2000
+    with pytest.raises(InvalidInputError, match='method="blocks"'):
+        recover(oracle, "jennrich")
+
+
+def test_auto_without_a_tensor_still_explains_a_contradiction(graphs):
+    class Wrong(graphs.GraphOracle):
+        def count(self, subset):
+            return 2 if len(set(subset)) == 1 else 3
+
+    with pytest.raises(InconsistentCountsError, match="is not a multiple of"):
+        recover(Wrong(np.ones((450, 1)), [2]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "magic"}, "should be one of auto, blocks, jennrich, als; got 'magic'"),
+        ({"order": 2}, "at least 3; got 2"),
+        ({"order": 3.5}, "at least 3; got 3.5"),
+        ({"tolerance": -1.0}, "at least 0; got -1.0"),
+        ({"tolerance": float("nan")}, "at least 0; got nan"),
+    ],
+)
+def test_bad_arguments_are_refused(graphs, arguments, message):
+    with pytest.raises(InvalidInputError, match=message):
+        recover(graphs.GraphOracle([[1]], [2]), **arguments)
