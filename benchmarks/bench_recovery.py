@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from mixoracle.bipartite import recover
 from mixoracle.bipartite.fitting import canonical
 from mixoracle.bipartite.scores import graph_log_counts
-from mixoracle.model import Projection
 
 
 class Case(NamedTuple):
@@ -60,10 +59,6 @@ class GraphCounts:
         """Return log k(S) for each row."""
         self.n_asked += len(subsets)
         return graph_log_counts(self.adjacency, self.log_sizes, subsets)
-
-    def projection(self) -> Projection:
-        """Not known: the graph alone has no weights."""
-        raise NotImplementedError("a graph without P(H) has no weights over X")
 
 
 def draw(case: Case, rng: np.random.Generator) -> tuple[NDArray[np.bool_], tuple[int, ...]]:

@@ -13,18 +13,24 @@ from typing import TYPE_CHECKING, Any
 from mixoracle._version import __version__
 
 if TYPE_CHECKING:
+    from mixoracle.learner import LatentGraphLearner
     from mixoracle.model import CPDAG, JointTable, LatentModel
     from mixoracle.observations import Observations
     from mixoracle.oracle.exact import ExactOracle
+    from mixoracle.oracle.kmeans import KMeansOracle
     from mixoracle.oracle.protocol import MixtureOracle
+    from mixoracle.oracle.signature import SignatureOracle
 
 __all__ = [
     "CPDAG",
     "ExactOracle",
     "JointTable",
+    "KMeansOracle",
+    "LatentGraphLearner",
     "LatentModel",
     "MixtureOracle",
     "Observations",
+    "SignatureOracle",
     "__version__",
 ]
 
@@ -32,9 +38,12 @@ _HOMES = {
     "CPDAG": "mixoracle.model",
     "ExactOracle": "mixoracle.oracle.exact",
     "JointTable": "mixoracle.model",
+    "KMeansOracle": "mixoracle.oracle.kmeans",
+    "LatentGraphLearner": "mixoracle.learner",
     "LatentModel": "mixoracle.model",
     "MixtureOracle": "mixoracle.oracle.protocol",
     "Observations": "mixoracle.observations",
+    "SignatureOracle": "mixoracle.oracle.signature",
 }
 
 

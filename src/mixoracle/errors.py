@@ -65,3 +65,7 @@ class AmbiguousIntersectionError(ProjectionError):
 
 class AssumptionFailedError(ModelContradictionError):
     """An assumption of the paper failed and ``strict=True`` asked to be told by an error."""
+
+
+class AssumptionWarning(UserWarning):
+    """A model was learned although an assumption of the paper failed; see ``assumptions_``."""

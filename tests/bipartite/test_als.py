@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
+from mixoracle._column_matroid import crowded_columns
 from mixoracle.bipartite import recover
-from mixoracle.bipartite.als import decompose, span_violation
+from mixoracle.bipartite.als import decompose
 from mixoracle.bipartite.fitting import CountEquations
 from mixoracle.bipartite.scores import Counts, score_tensor
+from mixoracle.errors import NotRecoverableError
 
 CYCLE = np.array([[1, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
 
@@ -26,7 +28,7 @@ def test_dependent_columns_with_the_span_condition_come_back(graphs, order, draw
         n, m = int(rng.integers(4, 8)), int(rng.integers(3, 7))
         adjacency, sizes = graphs.draw_without_twins(rng, m, n)
         dependent = np.linalg.matrix_rank(adjacency.astype(float)) < m
-        if not dependent or span_violation(adjacency, order) is not None:
+        if not dependent or crowded_columns(adjacency, order) is not None:
             continue
         tried += 1
         oracle = graphs.GraphOracle(adjacency, sizes)
@@ -35,17 +37,34 @@ def test_dependent_columns_with_the_span_condition_come_back(graphs, order, draw
 
 
 def test_cycle_of_four_needs_order_four(graphs):
-    assert span_violation(CYCLE, 3) == (0, 1, 2, 3)
-    assert span_violation(CYCLE, 4) is None
-    found = recover(graphs.GraphOracle(CYCLE, [2, 3, 4, 5]), "als", order=4)
+    oracle = graphs.GraphOracle(CYCLE, [2, 3, 4, 5])
+    with pytest.raises(NotRecoverableError):
+        recover(oracle, "als", order=3)
+    found = recover(oracle, "als", order=4)
     assert graphs.as_set(found.adjacency, found.domain_sizes) == graphs.as_set(CYCLE, [2, 3, 4, 5])
     assert found.residual < 1e-8
 
 
-def test_independent_columns_satisfy_the_span_condition():
+@pytest.mark.parametrize("n_latent", range(2, 6))
+def test_independent_columns_satisfy_the_span_condition(graphs, n_latent):
     """As the paper prints it, two independent columns would break it at t = 3."""
-    for m in range(1, 6):
-        assert span_violation(np.eye(6, m, dtype=bool), 3) is None
+    sizes = list(range(2, 2 + n_latent))
+    found = recover(graphs.GraphOracle(np.eye(6, n_latent, dtype=bool), sizes), "als", order=3)
+    assert found.domain_sizes == tuple(sizes)
+
+
+def test_more_latents_than_variables_come_back_at_a_higher_order(graphs):
+    tried = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 6))
+        adjacency, sizes = graphs.draw_without_twins(rng, n + 1, n)
+        if crowded_columns(adjacency, 4) is not None:
+            continue
+        tried += 1
+        oracle = graphs.GraphOracle(adjacency, sizes)
+        assert decomposed(graphs, oracle, 4) == graphs.as_set(adjacency, sizes), seed
+    assert tried >= 10
 
 
 def test_noise_of_thirty_per_cent_is_overcome_where_diagonalisation_fails(graphs):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mixoracle.bipartite.blocks import find_blocks
+from mixoracle.bipartite.blocks import _Search, find_blocks
 from mixoracle.bipartite.scores import Counts
 from mixoracle.errors import InconsistentCountsError
 
@@ -61,6 +61,26 @@ def test_latents_that_nearly_coincide_are_told_apart_by_large_sets(graphs):
     assert max(map(len, oracle.asked)) == n
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_minimal_blocks_alone_need_a_polynomial_number_of_counts(graphs, seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    adjacency, sizes = graphs.draw_without_twins(rng, m, n)
+    oracle = graphs.GraphOracle(adjacency, sizes)
+    search = _Search(Counts(oracle))
+    active = np.flatnonzero(adjacency.any(axis=1)).tolist()
+    for _ in range(m):
+        search.remove(*search.minimal_block(active))
+        left = [j for j, column in enumerate(adjacency.T) if _set(column) not in search.found]
+        active = np.flatnonzero(adjacency[:, left].any(axis=1)).tolist()
+    assert search.found == {_set(c): size for c, size in zip(adjacency.T, sizes, strict=True)}
+    assert len(oracle.asked) <= (n + 1) * m + 1
+
+
+def _set(column):
+    return frozenset(np.flatnonzero(column).tolist())
+
+
 def test_twins_come_back_as_one_latent(graphs):
     oracle = graphs.GraphOracle([[1, 1, 0], [1, 1, 1]], [2, 3, 5])
     assert solve(graphs, oracle) == {((0, 1), 6), ((1,), 5)}
@@ -86,6 +106,16 @@ def test_counts_that_divide_and_still_contradict_each_other_are_named(graphs):
     oracle = graphs.TableOracle(2, {(0,): 2, (1,): 2, (0, 1): 8})
     with pytest.raises(InconsistentCountsError, match=r"around \{X1, X2\} leave 0\.5 joint states"):
         find_blocks(Counts(oracle))
+
+
+@pytest.mark.parametrize("score", [0.0, np.log(2)])
+def test_the_search_does_not_go_in_circles(graphs, score):
+    """Neither a block without weight nor one that was removed before is taken out."""
+    search = _Search(Counts(graphs.GraphOracle([[1], [1]], [2])))
+    if score:
+        search.remove(frozenset([0, 1]), score)
+    with pytest.raises(InconsistentCountsError, match=r"around \{X1, X2\} leave"):
+        search.remove(frozenset([0, 1]), score)
 
 
 def test_counts_that_are_not_whole_are_named(graphs):

@@ -9,6 +9,7 @@ from mixoracle.bipartite import recover
 from mixoracle.errors import (
     InconsistentCountsError,
     InvalidInputError,
+    ModelContradictionError,
     NotRecoverableError,
 )
 from mixoracle.model import CPDAG, JointTable, LatentModel
@@ -157,6 +158,40 @@ def test_one_wrong_count_is_refused_and_survived(graphs):
         assert graphs.as_set(answer.adjacency, answer.domain_sizes) == graphs.as_set(
             adjacency, sizes
         )
+
+
+class Garbled(OneWrong):
+    """Counts wrong over a random share of all sets."""
+
+    def __init__(self, oracle, share, seed):
+        super().__init__(oracle, wrong=())
+        self.share, self.seed = share, seed
+
+    def count(self, subset):
+        rng = np.random.default_rng([self.seed, *sorted(subset)])
+        error = int(rng.integers(-2, 3)) if rng.random() < self.share else 0
+        return max(1, self.oracle.count(subset) + error)
+
+
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_whatever_the_counts_an_answer_explains_them_or_a_named_error_comes(graphs, share):
+    outcomes = set()
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 5))
+        adjacency, sizes = graphs.draw_without_twins(rng, int(rng.integers(0, min(2**n, 4))), n)
+        for method in ("blocks", "jennrich", "auto"):
+            oracle = Garbled(graphs.GraphOracle(adjacency, sizes), share, seed)
+            try:
+                answer = recover(oracle, method)
+            except ModelContradictionError as error:
+                outcomes.add(type(error))
+                continue
+            outcomes.add("explained")
+            for i in range(n):
+                parents = np.flatnonzero(answer.adjacency[i])
+                assert oracle.count([i]) == np.prod(np.array(answer.domain_sizes)[parents])
+    assert outcomes == {"explained", InconsistentCountsError, NotRecoverableError}
 
 
 def test_nothing_fits_says_how_close_it_came(graphs):

@@ -11,8 +11,8 @@ the number of latents that overlap, and only small sets are asked for.
 Should a generator grow long, which takes many latents that nearly coincide, a *minimal* block is
 removed instead. W(X) − W(X∖T) is the weight of the latents whose children all lie in T, so one
 count for each variable finds a smallest such T. The paper calls recovery under no twins
-exponential (``sec:bip-recovery-full-app``); by minimal blocks alone it takes n·m + 1 counts,
-though of sets nearly as large as X.
+exponential (``sec:bip-recovery-full-app``); by minimal blocks alone it takes (n + 1)·m + 1
+counts at most, though of sets as large as X.
 
 Assumes no twins (else twins come back merged into one latent) and counts without errors: any
 contradiction met on the way is raised.
@@ -117,8 +117,15 @@ class _Search:
         return block, score
 
     def remove(self, block: frozenset[int], score: float) -> None:
-        """Take a latent out of all scores from here on."""
-        self.found[block] = round(np.exp(score))
+        """Take a latent out of all scores from here on.
+
+        Exact counts never lead to a block twice, nor to one without weight; wrong ones must not
+        keep the search going in circles.
+        """
+        states = float(np.exp(score))
+        if block in self.found or score == 0:
+            raise InconsistentCountsError(_explain(self.counts, sorted(block), states))
+        self.found[block] = round(states)
 
     def _shared(self, generator: list[int], others: list[int]) -> dict[int, float]:
         """Wsne(U ∪ {x}) for each x, as Σ_{V ⊆ U} (−1)^|V| (W(V ∪ {x}) − W(V)).
@@ -182,7 +189,7 @@ def _explain(counts: Counts, subset: list[int], states: float) -> str:
                 )
     return (
         f"the counts around {name_set(subset)} leave {states:.6g} joint states for the latents "
-        f"behind it, which is not a whole number; {remedy}"
+        f"behind it, which no whole number of states per latent explains; {remedy}"
     )
 
 

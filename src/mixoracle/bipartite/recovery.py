@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.bipartite.als import decompose, span_violation
+from mixoracle._column_matroid import crowded_columns
+from mixoracle.bipartite.als import decompose
 from mixoracle.bipartite.blocks import find_blocks
 from mixoracle.bipartite.fitting import CountEquations, canonical
 from mixoracle.bipartite.jennrich import diagonalise
@@ -127,14 +128,11 @@ def _recover_auto(
     except InconsistentCountsError as error:
         contradiction = str(error)
         _log.info("blocks: %s", contradiction)
-    tensor_fits = counts.n_observed**order <= MAX_TENSOR_ENTRIES
-    if tensor_fits:
+    if counts.n_observed**order <= MAX_TENSOR_ENTRIES:
         # From here on every answer is held against all counts of up to ``order`` variables.
-        CountEquations(counts, order)
+        counts.ask_up_to(order)
         for method in ("jennrich", "als"):
-            if any(
-                _answer(counts, graph, name).residual <= EXACT for name, graph in graphs.items()
-            ):
+            if any(counts.worst(*graph)[0] <= EXACT for graph in graphs.values()):
                 break
             graphs[method] = _METHODS[method](counts, order, rng)
     answers = [_answer(counts, graph, name) for name, graph in graphs.items()]
@@ -197,9 +195,9 @@ def _misfit(counts: Counts, answer: Bipartite, tolerance: float) -> str:
 
 
 def _require_span_condition(answer: Bipartite, order: int) -> None:
-    broken = span_violation(answer.adjacency, order)
-    if broken is not None:
-        named = ", ".join(name_set(np.flatnonzero(answer.adjacency[:, j])) for j in broken)
+    crowded = crowded_columns(answer.adjacency, order)
+    if crowded is not None:
+        named = ", ".join(name_set(np.flatnonzero(answer.adjacency[:, j])) for j in sorted(crowded))
         raise NotRecoverableError(
             f"counts of up to {order} variables need not tell this graph from others: the latents "
             f"with children {named} break the span condition of order {order} (residual "

@@ -82,6 +82,11 @@ class Counts:
             self._sized[size] = (subsets, values)
         return self._sized[size]
 
+    def ask_up_to(self, size: int) -> None:
+        """Ask for all sets of up to ``size`` members, to hold an answer against them."""
+        for members in range(1, min(size, self.n_observed) + 1):
+            self.of_size(members)
+
     def asked_singly(self) -> Mapping[frozenset[int], float]:
         """W of the sets that were asked for by themselves, and of the empty set."""
         return MappingProxyType(self._single)

@@ -28,6 +28,7 @@ from mixoracle.datasets.graphs import (
 )
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, ComponentSet, GaussianComponents, LatentModel
+from mixoracle.model.posterior import draw
 from mixoracle.observations import Observations
 
 PAPER_SETTINGS: tuple[tuple[int, int], ...] = ((1, 3), (2, 5), (3, 7), (3, 8), (4, 7), (4, 8))
@@ -194,22 +195,8 @@ def sample(
             "sampling needs a model with components; paper_problem(model=...) draws them"
         )
     check_whole("n_samples", n_samples, at_least=1)
-    rng = make_generator(random_state)
-    cumulative = np.cumsum(model.joint.table)
-    # Dividing by the last sum keeps rounding from leaving a gap below 1; the side skips the
-    # cells of probability zero.
-    cells = np.searchsorted(cumulative / cumulative[-1], rng.random(n_samples), side="right")
-    states = np.zeros((n_samples, model.n_latent), dtype=np.int64)
-    if model.n_latent:
-        states[:] = np.stack(np.unravel_index(cells, model.domain_sizes), axis=1)
-    labels = model.component_of_states(states)
-    blocks = {
-        name: components.sample(labels[:, i], rng)
-        for i, (name, components) in enumerate(
-            zip(model.observed_names, model.components, strict=True)
-        )
-    }
-    return Observations.from_arrays(blocks), states
+    blocks, states = draw(model, n_samples, make_generator(random_state))
+    return Observations.from_arrays(dict(zip(model.observed_names, blocks, strict=True))), states
 
 
 def random_components(

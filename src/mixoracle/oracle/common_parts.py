@@ -55,7 +55,7 @@ def common_part(first: Labels, second: Labels) -> Labels:
         rows = np.zeros(len(table), dtype=bool)
         rows[start] = True
         while True:
-            grown = table[:, table[rows].any(axis=0)].any(axis=1)
+            grown = np.asarray(table[:, table[rows].any(axis=0)].any(axis=1))
             if np.array_equal(grown, rows):
                 break
             rows = grown

@@ -113,7 +113,7 @@ def configurations(adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]) ->
     cells = np.unravel_index(np.arange(n_states), tuple(domain_sizes)) if domain_sizes else ()
     codes = np.zeros((n_states, len(adjacency)), dtype=np.int64)
     for i, parents in enumerate(adjacency):
-        for j in np.flatnonzero(parents):
+        for j in map(int, np.flatnonzero(parents)):
             codes[:, i] = codes[:, i] * domain_sizes[j] + cells[j]
     return codes
 
@@ -175,7 +175,7 @@ def _read(table: RowTable, proposal: _Proposal) -> Reading:
     adjacency = np.zeros((len(parents), n_latent), dtype=bool)
     for i, chosen in enumerate(parents):
         adjacency[i, list(chosen)] = True
-    used = adjacency.any(axis=0)
+    used = np.asarray(adjacency.any(axis=0))
     adjacency = adjacency[:, used]
     states = proposal.states[:, used]
     sizes = tuple(size for size, keep in zip(proposal.domain_sizes, used, strict=True) if keep)
@@ -238,7 +238,7 @@ def _place_all(
 
 def _log_evidence(table: RowTable, cells: NDArray[np.int64], codes: NDArray[np.int64]) -> float:
     """The evidence of all components and of the joint states of all rows."""
-    total = log_dirichlet_multinomial(np.bincount(cells, table.counts, len(codes)), 1.0)
+    total = log_dirichlet_multinomial(_rows_in(cells, table, len(codes)), 1.0)
     for i, (statistics, family, prior) in enumerate(
         zip(table.statistics, table.families, table.priors, strict=True)
     ):
@@ -258,6 +258,11 @@ def _explains_all(
         if not len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1]:
             return False
     return True
+
+
+def _rows_in(cells: NDArray[np.int64], table: RowTable, n_cells: int) -> Floats:
+    """How many rows each joint state holds."""
+    return np.asarray(np.bincount(cells, table.counts, n_cells), dtype=np.float64)
 
 
 def _flat(states: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:

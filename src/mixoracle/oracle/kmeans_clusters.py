@@ -38,9 +38,9 @@ OVERSEGMENTATION = 2
 PLAIN_STARTS = 3
 
 # One component against clusters: reference draws, the points in each, and by how many standard
-# deviations the data have to beat them. 20 draws pin down mean and spread well enough that a
-# single Gaussian gets past 4 deviations about once in a thousand times.
-REFERENCE_DRAWS = 20
+# deviations the data have to beat them. If silhouettes are roughly normal, a single Gaussian
+# gets 4 deviations past a mean and spread from 12 draws about once in a thousand times.
+REFERENCE_DRAWS = 12
 REFERENCE_SAMPLES = 500
 REFERENCE_DEVIATIONS = 4.0
 
@@ -211,7 +211,8 @@ def has_clusters(data: NDArray[np.float64], largest: int, rng: np.random.Generat
     about a variable without parents. Our rule: draw reference samples from the Gaussian that has
     the mean and covariance of the data, cluster them in the same way, and call the data clustered
     if their best silhouette beats those of the references by more than chance allows. A long thin
-    Gaussian, which any fixed floor for the silhouette would cut in two, is its own reference.
+    Gaussian, which any fixed floor for the silhouette would cut in two, is its own reference. A
+    single component that is not Gaussian has the wrong reference: a uniform one counts as clusters.
     """
     points = data[sample_rows(len(data), REFERENCE_SAMPLES, rng)]
     spread = np.atleast_2d(np.cov(points, rowvar=False))

@@ -77,9 +77,8 @@ class SignatureReading:
     def count(self, subset: Iterable[int]) -> int:
         """k(S) by ``obs:counting``."""
         members = list(subset)
-        parents = self.bipartite.adjacency[members].any(axis=0)
-        sizes = self.bipartite.domain_sizes
-        return prod(size for size, is_parent in zip(sizes, parents, strict=True) if is_parent)
+        parents = np.flatnonzero(self.bipartite.adjacency[members].any(axis=0))
+        return prod((self.bipartite.domain_sizes[j] for j in parents), start=1)
 
     def projection(self) -> Projection:
         """The map L: one row for each joint state, also for those never seen."""

@@ -49,6 +49,10 @@ class Family(Protocol):
         """The posterior mean component of each piece."""
         ...
 
+    def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
+        """What :meth:`components` maximises besides the log-likelihood."""
+        ...
+
     def log_density(self, features: Floats, components: ComponentSet) -> Floats:
         """The log density of rows, or its sum over pieces: (r, n_features) to (r, k)."""
         ...

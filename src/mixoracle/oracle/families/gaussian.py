@@ -98,6 +98,13 @@ class GaussianFamily:
         covariances = (scatter + prior.scale) / weight[:, None, None]
         return GaussianComponents(means, 0.5 * (covariances + np.swapaxes(covariances, 1, 2)))
 
+    def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
+        components, prior = cast(GaussianComponents, components), cast(NormalInverseWishart, prior)
+        log_volume = np.linalg.slogdet(components.covariances)[1]
+        precisions = np.linalg.inv(components.covariances)
+        spread = np.einsum("kab,ab->k", precisions, prior.scale)
+        return float(-0.5 * ((prior.degrees - self.width - 1.0) * log_volume + spread).sum())
+
     def log_density(self, features: Floats, components: ComponentSet) -> Floats:
         components = cast(GaussianComponents, components)
         precisions = np.linalg.inv(components.covariances)
@@ -111,7 +118,7 @@ class GaussianFamily:
         off_diagonal = np.where(self._rows == self._columns, 0.5, 1.0)
         quadratic = -off_diagonal * precisions[:, self._rows, self._columns]
         natural = np.hstack([constant[:, None], linear, quadratic])
-        return features @ natural.T
+        return np.asarray(features @ natural.T)
 
     def _split(self, statistics: Floats) -> tuple[Floats, Floats, Floats]:
         """Sizes (k,), sums (k, width) and raw second moments (k, width, width)."""

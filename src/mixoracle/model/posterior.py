@@ -1,0 +1,111 @@
+"""From rows to states: the model read as a mixture over its joint states.
+
+P(x) = Σ_h P(h) ∏_i P(x_i | pa(X_i) = h). Densities are evaluated once for each configuration of
+the parents, in log space, and a few thousand rows at a time, so that memory does not grow with
+the number of rows. Joint states of probability zero take no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
+
+Floats = NDArray[np.float64]
+# Entries of one chunk of the rows × joint states matrix: about 64 MB.
+_CHUNK_ENTRIES = 8_000_000
+
+
+@dataclass(frozen=True)
+class PosteriorChunk:
+    """Some rows: ``log_likelihood`` (r,) and ``probabilities`` (r, n_cells) over ``cells``."""
+
+    rows: slice
+    log_likelihood: Floats
+    probabilities: Floats
+    cells: NDArray[np.int64]
+
+
+def posterior_chunks(model: LatentModel, blocks: Sequence[Floats]) -> Iterator[PosteriorChunk]:
+    """The posterior over joint states, chunk by chunk; ``blocks`` in the order of the model."""
+    if model.components is None:
+        raise InvalidInputError(
+            "posteriors need a model with components; this one has none: learn it from data"
+        )
+    for name, block, held in zip(model.observed_names, blocks, model.components, strict=True):
+        if block.shape[1] != held.width:
+            raise InvalidInputError(
+                f"{name} should have {held.width} columns as in the model; got {block.shape[1]}"
+            )
+    table = model.joint.table.ravel()
+    cells = np.flatnonzero(table > 0)
+    codes = model.component_of_states(states_of_cells(cells, model.domain_sizes))
+    step = max(1, _CHUNK_ENTRIES // len(cells))
+    for start in range(0, len(blocks[0]), step):
+        rows = slice(start, min(start + step, len(blocks[0])))
+        joint = np.tile(np.log(table[cells]), (rows.stop - rows.start, 1))
+        for i, held in enumerate(model.components):
+            joint += held.log_density(blocks[i][rows])[:, codes[:, i]]
+        yield _normalised(rows, joint, cells)
+
+
+def _normalised(rows: slice, joint: Floats, cells: NDArray[np.int64]) -> PosteriorChunk:
+    peak = joint.max(axis=1, keepdims=True)
+    weights = np.exp(joint - peak)
+    total = weights.sum(axis=1, keepdims=True)
+    return PosteriorChunk(rows, (np.log(total) + peak)[:, 0], weights / total, cells)
+
+
+def most_likely_states(model: LatentModel, blocks: Sequence[Floats]) -> NDArray[np.int64]:
+    """The most likely joint state of each row, (N, n_latent)."""
+    cells = np.empty(len(blocks[0]), dtype=np.int64)
+    for chunk in posterior_chunks(model, blocks):
+        cells[chunk.rows] = chunk.cells[chunk.probabilities.argmax(axis=1)]
+    return states_of_cells(cells, model.domain_sizes)
+
+
+def state_probabilities(model: LatentModel, blocks: Sequence[Floats]) -> list[Floats]:
+    """P(H_j = state | row) for each latent, an (N, dim_j) array each."""
+    answer = [np.empty((len(blocks[0]), size)) for size in model.domain_sizes]
+    for chunk in posterior_chunks(model, blocks):
+        states = states_of_cells(chunk.cells, model.domain_sizes)
+        for j, size in enumerate(model.domain_sizes):
+            belongs = states[:, [j]] == np.arange(size)
+            answer[j][chunk.rows] = chunk.probabilities @ belongs
+    return answer
+
+
+def mean_log_likelihood(model: LatentModel, blocks: Sequence[Floats]) -> float:
+    """The mean over rows of log P(x)."""
+    total = sum(float(chunk.log_likelihood.sum()) for chunk in posterior_chunks(model, blocks))
+    return total / len(blocks[0])
+
+
+def states_of_cells(cells: NDArray[np.int64], domain_sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Flat cells in C order to one column of states for each latent."""
+    if not domain_sizes:
+        return np.zeros((len(cells), 0), dtype=np.int64)
+    return np.stack(np.unravel_index(cells, tuple(domain_sizes)), axis=1).astype(np.int64)
+
+
+def draw(
+    model: LatentModel, n_samples: int, rng: np.random.Generator
+) -> tuple[list[Floats], NDArray[np.int64]]:
+    """Draw a block for each observed variable, and the (n_samples, n_latent) states behind them."""
+    if model.components is None:
+        raise InvalidInputError("sampling needs a model with components; this one has none")
+    cumulative = np.cumsum(model.joint.table)
+    # Dividing by the last sum keeps rounding from leaving a gap below 1; the side skips the
+    # cells of probability zero.
+    cells = np.searchsorted(cumulative / cumulative[-1], rng.random(n_samples), side="right")
+    states = states_of_cells(cells, model.domain_sizes)
+    labels = model.component_of_states(states)
+    return [held.sample(labels[:, i], rng) for i, held in enumerate(model.components)], states
