@@ -64,7 +64,7 @@ class ExactOracle:
         return self.model.n_observed
 
     def count(self, subset: Iterable[int], /) -> int:
-        """k(S), an exact integer of any size; 1 for the empty set."""
+        """k(S), exactly; 1 for the empty set."""
         members = frozenset(self._checked(subset))
         if members not in self._counts:
             self._counts[members] = self._count(members)

@@ -127,7 +127,7 @@ class KMeansOracle:
     def fit(self, observations: Observations) -> Self:
         """Count the components of every subset of at most three variables."""
         limit = self._checked_limit(observations)
-        seed = int(np.random.default_rng(self.random_state).integers(2**63))
+        seed = _draw_seed(self.random_state)
         bench = Workbench.prepare(observations, limit, seed, self.n_jobs)
         scanned = bench.scan()
         # The scan, in steps of a factor, brackets the best count; and k-means needs room to spare.
@@ -266,3 +266,12 @@ def _count_from(bipartite: Bipartite, members: Iterable[int]) -> int:
 def _check_whole(what: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InvalidInputError(f"{what} should be a whole number of at least 1; got {value!r}")
+
+
+def _draw_seed(random_state: int | np.random.Generator | None) -> int:
+    try:
+        return int(np.random.default_rng(random_state).integers(2**63))
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"random_state should be a non-negative int, a Generator or None; got {random_state!r}"
+        ) from error

@@ -1,7 +1,8 @@
 """Over-segmenting with k-means, merging the centres, and judging every number of clusters.
 
 k-means with more clusters than there are components gives each component at least one centre;
-average linkage then merges nearby centres, one dendrogram for every number t of clusters. The
+average linkage (the paper names none; this one looks at distances only, not at how many centres a
+component got) then merges nearby centres, one dendrogram for every number t of clusters. The
 silhouette of each t is measured on a fixed subsample, whose distances are computed once: merging
 clusters only adds up their columns.
 
@@ -11,7 +12,7 @@ Assumes that components are further apart than they are wide, as k-means and sil
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,12 +38,15 @@ OVERSEGMENTATION = 2
 # Starts of k-means where the number of clusters is given, besides the one from merged centres.
 PLAIN_STARTS = 3
 
-# One component against clusters: reference draws, the points in each, and by how many standard
-# deviations the data have to beat them. If silhouettes are roughly normal, a single Gaussian
-# gets 4 deviations past a mean and spread from 12 draws about once in a thousand times.
+# One component against clusters: reference draws, the points in each, and what the data have to
+# beat their silhouettes by. Four standard deviations, so that chance alone seldom does it, and
+# 0.05, because clusters that raise a silhouette by less cannot be counted by silhouettes anyway.
+# A factor 2 between the counts is enough here: nothing but the height of the best one matters.
+REFERENCE_COUNTS = (2, 4, 8, 16, 32)
 REFERENCE_DRAWS = 12
 REFERENCE_SAMPLES = 500
 REFERENCE_DEVIATIONS = 4.0
+REFERENCE_MARGIN = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,46 +208,46 @@ def best_candidates(candidates: Iterable[Candidate], n_best: int) -> tuple[Candi
     return tuple(ranked[:n_best])
 
 
-def has_clusters(data: NDArray[np.float64], largest: int, rng: np.random.Generator) -> bool:
+def has_clusters(data: NDArray[np.float64], rng: np.random.Generator) -> bool:
     """Whether the data fall into clusters more clearly than one Gaussian does.
 
     A silhouette exists from two clusters on, so it cannot say 'one', and the paper says nothing
     about a variable without parents. Our rule: draw reference samples from the Gaussian that has
     the mean and covariance of the data, cluster them in the same way, and call the data clustered
-    if their best silhouette beats those of the references by more than chance allows. A long thin
+    if their best silhouette clearly beats those of the references. A long thin
     Gaussian, which any fixed floor for the silhouette would cut in two, is its own reference. A
     single component that is not Gaussian has the wrong reference: a uniform one counts as clusters.
     """
     points = data[sample_rows(len(data), REFERENCE_SAMPLES, rng)]
-    spread = np.atleast_2d(np.cov(points, rowvar=False))
-    if len(points) < 2 * MIN_SAMPLES_PER_CENTRE or not spread.any():
+    most = len(points) // MIN_SAMPLES_PER_CENTRE
+    counts = [count for count in REFERENCE_COUNTS if count <= most]
+    if not counts or not np.ptp(points, axis=0).any():
         return False
-    largest = min(largest, len(points) // MIN_SAMPLES_PER_CENTRE)
+    spread = np.atleast_2d(np.cov(points, rowvar=False))
     values, axes = np.linalg.eigh(spread)
     root = axes * np.sqrt(np.maximum(values, 0.0))
     references = np.array(
         [
-            scan_counts(rng.standard_normal(points.shape) @ root.T, largest, rng)[1]
+            scan_counts(rng.standard_normal(points.shape) @ root.T, counts, rng)[1]
             for _ in range(REFERENCE_DRAWS)
         ]
     )
-    needed = references.mean() + REFERENCE_DEVIATIONS * references.std(ddof=1)
-    return bool(scan_counts(points, largest, rng)[1] > needed)
+    margin = max(REFERENCE_DEVIATIONS * references.std(ddof=1), REFERENCE_MARGIN)
+    return bool(scan_counts(points, counts, rng)[1] > references.mean() + margin)
 
 
 def scan_counts(
-    points: NDArray[np.float64], largest: int, rng: np.random.Generator
+    points: NDArray[np.float64], counts: Sequence[int], rng: np.random.Generator
 ) -> tuple[int, float]:
-    """The number of clusters in :data:`SCAN`, 2 to ``largest``, with the best silhouette; and it.
+    """The number of clusters, out of ``counts``, with the best silhouette; and that silhouette.
 
     Plain k-means, no merging: merged centres would now and then leave one outlier by itself, with
     a silhouette that says nothing about the rest.
     """
     judge = SilhouetteJudge(points)
-    tried = [count for count in SCAN if count <= largest]
-    scores = [judge.score(run_kmeans(points, count, rng), count) for count in tried]
+    scores = [judge.score(run_kmeans(points, count, rng), count) for count in counts]
     best = int(np.argmax(scores))
-    return tried[best], scores[best]
+    return counts[best], scores[best]
 
 
 def cluster_exactly(

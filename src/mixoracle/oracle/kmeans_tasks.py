@@ -21,6 +21,7 @@ from mixoracle.observations import Observations
 from mixoracle.oracle.consensus import Candidate, Members, pair_counts
 from mixoracle.oracle.kmeans_clusters import (
     MIN_SAMPLES_PER_CENTRE,
+    SCAN,
     SILHOUETTE_SAMPLES,
     SilhouetteJudge,
     best_candidates,
@@ -151,9 +152,9 @@ def _on_one_thread(task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 def _scan(points: NDArray[np.float64], limit: int, seed: int) -> int:
     rng = np.random.default_rng(seed)
-    if limit < 2 or not has_clusters(points, limit, rng):
+    if not has_clusters(points, rng):
         return 1
-    return scan_counts(points, limit, rng)[0]
+    return scan_counts(points, [count for count in SCAN if count <= limit], rng)[0]
 
 
 def _judge(

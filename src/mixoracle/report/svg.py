@@ -1,186 +1,325 @@
-"""A model as a picture in two layers: hidden causes above, measurements below.
+"""A model as a picture in two layers: hidden causes on the left, measurements on the right.
 
 Drawn by hand as SVG, so that it needs no graphviz, no browser and no font but the reader's own.
-Latents stand in their own order with Λ as arcs above them; observed variables stand below, each
-near the middle of its parents to keep the lines of Γ short. Equal models give equal text.
+Measurements that the same causes drive share one box, so that sixty of them stay readable and
+each line of Γ is drawn once for a box; Λ is drawn as arcs on the far side of the causes, with an
+arrowhead where the direction is known and dashed where it is not. Equal models give equal text.
+
+Colours are given as attributes for light paper; a page that embeds the picture may override them
+by its classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
-from math import hypot, sqrt
+from dataclasses import dataclass
 
 import numpy as np
 
 from mixoracle.model import LatentModel
+from mixoracle.report.lettering import escaped, fitted, is_familiar, width_of
 
-_LATENT_COLOUR = "#b45309"
-_OBSERVED_COLOUR = "#1d4ed8"
-_RADIUS = 26.0
-_BOX_HEIGHT = 32.0
-_LAYER_GAP = 150.0
-_MARGIN = 24.0
-# An average glyph of a 14-pixel sans-serif font, and the room around a name.
-_GLYPH_WIDTH = 8.5
-_NAME_PADDING = 20.0
-_BOX_GAP = 18.0
-_LATENT_GAP = 60.0
-# Arcs rise with the distance that they span, so that nested ones do not touch.
-_ARC_RISE = 0.28
-# How far from its top, in radii, an arc to the next latent meets the circle.
-_ARC_LEAN = 0.7
-_LONGEST_NAME = 18
+# Told apart by people with any colour vision, readable on white and on near-black.
+PALETTE = (
+    "#3b7dd8",
+    "#d9730d",
+    "#2f9e6e",
+    "#c2478f",
+    "#8a63d2",
+    "#a3820a",
+    "#0e93a8",
+    "#d14b4b",
+    "#6b7f39",
+    "#7a6a5d",
+)
+_INK, _MUTED, _PAPER, _LINE = "#1f2933", "#5f6b7a", "#ffffff", "#c9d1db"
+_FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+_SIZE, _SMALL = 13.0, 10.5
+_MARGIN = 14.0
+_PILL_HEIGHT, _PILL_GAP, _PILL_ROOM = 42.0, 22.0, 118.0
+_LAYER_GAP = 104.0
+_BOX_WIDTH, _BOX_PADDING, _BOX_GAP = 196.0, 7.0, 10.0
+_CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
+# Arcs rise with the number of causes that they pass, so that nested ones do not touch.
+_ARC_FIRST, _ARC_STEP, _ARC_MOST = 26.0, 15.0, 110.0
+_LEGEND_LINE = 19.0
 
 
-def draw(model: LatentModel, title: str = "Hidden causes and what they drive") -> str:
-    """Return the graph G = Γ ∪ Λ as a complete SVG document."""
-    order = _observed_order(model)
-    widths = [_box_width(model.observed_names[i]) for i in order]
-    needed = [
-        2 * _RADIUS * model.n_latent + _LATENT_GAP * max(model.n_latent - 1, 0),
-        sum(widths) + _BOX_GAP * max(len(widths) - 1, 0),
-    ]
-    inner = max(needed)
-    latent_x = _spread([2 * _RADIUS] * model.n_latent, inner)
-    observed_x = dict(zip(order, _spread(widths, inner), strict=True))
-    rise = _highest_arc(model, latent_x)
-    latent_y = _MARGIN + rise + _RADIUS
-    observed_y = latent_y + _LAYER_GAP
-    size = (inner + 2 * _MARGIN, observed_y + _BOX_HEIGHT / 2 + _MARGIN)
+@dataclass(frozen=True)
+class _Group:
+    """Observed variables with the same parents, laid out as rows of (variable, name, width)."""
+
+    parents: tuple[int, ...]
+    rows: tuple[tuple[tuple[int, str, float], ...], ...]
+
+    @property
+    def height(self) -> float:
+        chips = len(self.rows) * (_CHIP_HEIGHT + _CHIP_GAP) - _CHIP_GAP
+        return chips + 2 * _BOX_PADDING
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where everything is: pills by centre, boxes by their upper edge."""
+
+    pill_x: float
+    pill_width: float
+    pill_y: tuple[float, ...]
+    box_x: float
+    box_y: tuple[float, ...]
+    groups: tuple[_Group, ...]
+    size: tuple[float, float]
+    legend_y: float
+
+
+def draw(
+    model: LatentModel,
+    title: str = "Hidden causes and what they drive",
+    *,
+    interactive: bool = False,
+) -> str:
+    """Return the graph G = Γ ∪ Λ as a complete SVG document.
+
+    ``interactive`` makes the causes reachable by keyboard, for a page that knows what to do then.
+    """
+    layout = _lay_out(model)
     parts = [
-        *_head(size, title, repr(model)),
-        *_gamma_lines(model, latent_x, observed_x, latent_y, observed_y),
-        *_latent_arcs(model, latent_x, latent_y),
-        *(
-            _latent_node(name, states, x, latent_y)
-            for name, states, x in zip(
-                model.latent_names, model.domain_sizes, latent_x, strict=True
-            )
-        ),
-        *(
-            _observed_node(model.observed_names[i], observed_x[i], observed_y, width)
-            for i, width in zip(order, widths, strict=True)
-        ),
+        *_head(layout.size, title, repr(model), interactive),
+        *_gamma_lines(layout),
+        *_latent_arcs(model, layout),
+        *(_pill(model, layout, j, interactive) for j in range(model.n_latent)),
+        *(_box(model, layout, g) for g in range(len(layout.groups))),
+        *_legend(model, layout),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _observed_order(model: LatentModel) -> list[int]:
-    """Order the observed variables by the mean position of their parents; orphans go last."""
-    middles = [
-        float(np.mean(model.parents(i))) if model.parents(i) else float(model.n_latent)
-        for i in range(model.n_observed)
-    ]
-    return sorted(range(model.n_observed), key=lambda i: (middles[i], i))
+def latent_colour(latent: int) -> str:
+    """The colour of a latent wherever it is shown."""
+    return PALETTE[latent % len(PALETTE)]
 
 
-def _box_width(name: str) -> float:
-    return _GLYPH_WIDTH * len(_short(name)) + _NAME_PADDING
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
-def _spread(widths: Sequence[float], inner: float) -> list[float]:
-    """Centres of boxes of these widths, with equal gaps, across the whole inner width."""
-    gap = (inner - sum(widths)) / (len(widths) + 1)
-    centres = []
-    left = _MARGIN
-    for width in widths:
-        left += gap
-        centres.append(left + width / 2)
-        left += width
-    return centres
-
-
-def _highest_arc(model: LatentModel, latent_x: Sequence[float]) -> float:
-    spans = [abs(latent_x[i] - latent_x[j]) for i, j in map(sorted, model.latent_graph.skeleton)]
-    return _ARC_RISE * max(spans, default=0.0)
-
-
-def _head(size: tuple[float, float], title: str, description: str) -> list[str]:
-    width, height = size
-    return [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img" '
-        'font-family="sans-serif" font-size="14">',
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(description)}</desc>",
-        f"<defs>{_marker('latent-arrow', _LATENT_COLOUR)}"
-        f"{_marker('observed-arrow', _OBSERVED_COLOUR)}</defs>",
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-    ]
-
-
-def _marker(name: str, colour: str) -> str:
-    return (
-        f'<marker id="{name}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
-        f'markerHeight="7" orient="auto"><path d="M0 0L10 5L0 10z" fill="{colour}"/></marker>'
+def _lay_out(model: LatentModel) -> _Layout:
+    groups = _grouped(model)
+    pill_width = max([64.0, *(_pill_room(name) for name in model.latent_names)])
+    arc_room = max([0.0, *(_rise(i, j) for i, j in map(sorted, model.latent_graph.skeleton))])
+    pill_x = _MARGIN + arc_room + pill_width / 2
+    box_x = pill_x + pill_width / 2 + _LAYER_GAP if model.n_latent else _MARGIN
+    box_total = sum(g.height for g in groups) + _BOX_GAP * max(len(groups) - 1, 0)
+    pill_total = model.n_latent * (_PILL_HEIGHT + _PILL_GAP) - _PILL_GAP
+    inner = max(box_total, pill_total)
+    pill_y = _spread([_PILL_HEIGHT] * model.n_latent, inner)
+    box_y = _spread([g.height for g in groups], inner)
+    legend_y = _MARGIN + inner + 24
+    n_lines = len(_legend_entries(model))
+    size = (box_x + _BOX_WIDTH + _MARGIN, legend_y + n_lines * _LEGEND_LINE + _MARGIN / 2)
+    return _Layout(
+        pill_x,
+        pill_width,
+        tuple(y + _PILL_HEIGHT / 2 for y in pill_y),
+        box_x,
+        tuple(box_y),
+        groups,
+        size,
+        legend_y,
     )
 
 
-def _gamma_lines(
-    model: LatentModel,
-    latent_x: Sequence[float],
-    observed_x: dict[int, float],
-    latent_y: float,
-    observed_y: float,
-) -> list[str]:
-    """Dashed lines from the rim of each latent to the upper edge of what it drives."""
+def _grouped(model: LatentModel) -> tuple[_Group, ...]:
+    """Variables by their parents, each group near the middle of them; orphans go last."""
+    members: dict[tuple[int, ...], list[int]] = {}
+    for i in range(model.n_observed):
+        members.setdefault(model.parents(i), []).append(i)
+    middle = {p: float(np.mean(p)) if p else float(model.n_latent) for p in members}
+    order = sorted(members, key=lambda parents: (middle[parents], members[parents][0]))
+    return tuple(
+        _Group(parents, _flowed(model.observed_names, members[parents])) for parents in order
+    )
+
+
+def _flowed(
+    names: Sequence[str], members: Sequence[int]
+) -> tuple[tuple[tuple[int, str, float], ...], ...]:
+    """Chips in rows, as many in a row as there is room for."""
+    room = _BOX_WIDTH - 2 * _BOX_PADDING
+    rows: list[list[tuple[int, str, float]]] = [[]]
+    used = 0.0
+    for i in members:
+        text = fitted(names[i], room - 2 * _CHIP_PADDING, _SIZE)
+        width = min(max(width_of(text, _SIZE) + 2 * _CHIP_PADDING, 30.0), room)
+        if rows[-1] and used + _CHIP_GAP + width > room:
+            rows.append([])
+            used = 0.0
+        used += width + (_CHIP_GAP if rows[-1] else 0.0)
+        rows[-1].append((i, text, width))
+    return tuple(map(tuple, rows))
+
+
+def _pill_room(name: str) -> float:
+    return min(width_of(fitted(name, _PILL_ROOM, _SIZE), _SIZE), _PILL_ROOM) + 24
+
+
+def _rise(i: int, j: int) -> float:
+    return min(_ARC_FIRST + _ARC_STEP * (abs(i - j) - 1), _ARC_MOST)
+
+
+def _spread(heights: Sequence[float], inner: float) -> list[float]:
+    """Upper edges of things of these heights, with equal gaps, over the whole inner height."""
+    if not heights:
+        return []
+    gap = (inner - sum(heights)) / len(heights)
+    edges, top = [], _MARGIN + gap / 2
+    for height in heights:
+        edges.append(top)
+        top += height + gap
+    return edges
+
+
+def _head(size: tuple[float, float], title: str, description: str, interactive: bool) -> list[str]:
+    width, height = size
+    role = "group" if interactive else "img"
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 {width:.0f} '
+        f'{height:.0f}" width="{width:.0f}" height="{height:.0f}" role="{role}" '
+        f'font-family="{_FONT}" font-size="{_SIZE:.0f}">',
+        f"<title>{escaped(title)}</title>",
+        # Line by line, since no name may bring a line break of its own.
+        f"<desc>{'; '.join(escaped(line.strip()) for line in description.splitlines())}</desc>",
+        '<defs><marker id="arc-head" viewBox="0 0 10 10" refX="8.5" refY="5" markerWidth="7.5" '
+        'markerHeight="7.5" orient="auto"><path class="arc-head" d="M0 0.8L9.5 5L0 9.2z" '
+        f'fill="{_INK}"/></marker></defs>',
+        f'<rect class="paper" width="100%" height="100%" fill="{_PAPER}"/>',
+    ]
+
+
+def _gamma_lines(layout: _Layout) -> list[str]:
+    """A curve from each cause to each box that it drives, in the colour of the cause."""
     lines = []
-    end_y = observed_y - _BOX_HEIGHT / 2
-    for i, j in np.argwhere(model.bipartite):
-        x1, x2 = latent_x[j], observed_x[int(i)]
-        length = hypot(x2 - x1, end_y - latent_y)
-        start_x = x1 + _RADIUS * (x2 - x1) / length
-        start_y = latent_y + _RADIUS * (end_y - latent_y) / length
-        lines.append(
-            f'<path d="M{start_x:.1f} {start_y:.1f}L{x2:.1f} {end_y:.1f}" '
-            f'stroke="{_OBSERVED_COLOUR}" stroke-dasharray="5 4" fill="none" '
-            'marker-end="url(#observed-arrow)"/>'
-        )
+    start = layout.pill_x + layout.pill_width / 2
+    end = layout.box_x - 2
+    for group, top in zip(layout.groups, layout.box_y, strict=True):
+        for place, j in enumerate(group.parents):
+            y1 = layout.pill_y[j]
+            y2 = top + group.height * (place + 1) / (len(group.parents) + 1)
+            bend = (end - start) * 0.5
+            lines.append(
+                f'<path class="drives" data-latent="{j}" d="M{start:.1f} {y1:.1f}'
+                f'C{start + bend:.1f} {y1:.1f} {end - bend:.1f} {y2:.1f} {end:.1f} {y2:.1f}" '
+                f'stroke="{latent_colour(j)}" stroke-width="1.6" stroke-opacity="0.75" '
+                'fill="none"/>'
+                f'<circle class="drives-end" data-latent="{j}" cx="{end:.1f}" cy="{y2:.1f}" '
+                f'r="2.6" fill="{latent_colour(j)}"/>'
+            )
     return lines
 
 
-def _latent_arcs(model: LatentModel, latent_x: Sequence[float], latent_y: float) -> list[str]:
-    """Arcs above the latents; those whose direction is not known have no arrowhead."""
+def _latent_arcs(model: LatentModel, layout: _Layout) -> list[str]:
+    """Arcs left of the causes; those whose direction is not known are dashed, without a head."""
     graph = model.latent_graph
-    loose = sorted(tuple(sorted(pair)) for pair in graph.undirected)
     edges = [(i, j, True) for i, j in sorted(graph.directed)]
-    edges += [(i, j, False) for i, j in loose]
+    edges += [(i, j, False) for i, j in sorted(tuple(sorted(p)) for p in graph.undirected)]
+    x = layout.pill_x - layout.pill_width / 2
     arcs = []
     for i, j, known in edges:
-        # Arcs leave and enter the upper rim turned towards each other; the further they go, the
-        # nearer to the top, so that those of one latent do not start as one.
-        lean = _ARC_LEAN * _RADIUS / (j - i)
-        start, end = latent_x[i] + lean, latent_x[j] - lean
-        y = latent_y - sqrt(_RADIUS**2 - lean**2)
-        top = latent_y - _RADIUS - 2 * _ARC_RISE * abs(latent_x[j] - latent_x[i])
-        head = ' marker-end="url(#latent-arrow)"' if known else ""
+        # Arcs leave and enter turned towards each other; the further they go, the nearer to the
+        # middle, so that those of one cause do not start as one.
+        lean = np.sign(j - i) * _PILL_HEIGHT * 0.36 / abs(j - i)
+        start, end = layout.pill_y[i] + lean, layout.pill_y[j] - lean
+        # The curve reaches three quarters of the way to its control points.
+        reach = x - _rise(i, j) / 0.75
+        kind = 'marker-end="url(#arc-head)"' if known else 'stroke-dasharray="5 4"'
         arcs.append(
-            f'<path d="M{start:.1f} {y:.1f}Q{(start + end) / 2:.1f} {top:.1f} {end:.1f} {y:.1f}" '
-            f'stroke="{_LATENT_COLOUR}" stroke-width="1.8" fill="none"{head}/>'
+            f'<path class="arc {"directed" if known else "undirected"}" data-ends="{i} {j}" '
+            f'd="M{x:.1f} {start:.1f}C{reach:.1f} {start:.1f} {reach:.1f} {end:.1f} '
+            f'{x - 1:.1f} {end:.1f}" stroke="{_INK}" stroke-width="1.7" fill="none" {kind}/>'
         )
     return arcs
 
 
-def _latent_node(name: str, states: int, x: float, y: float) -> str:
+def _pill(model: LatentModel, layout: _Layout, j: int, interactive: bool) -> str:
+    name, states = model.latent_names[j], model.domain_sizes[j]
+    x, y = layout.pill_x, layout.pill_y[j]
+    left, top = x - layout.pill_width / 2, y - _PILL_HEIGHT / 2
+    shown = fitted(name, _PILL_ROOM, _SIZE)
+    colour = latent_colour(j)
+    reach = (
+        f' tabindex="0" role="button" aria-pressed="false" aria-controls="latent-{j}" '
+        f'aria-label="Hidden cause {escaped(name)}, {states} states"'
+        if interactive
+        else ""
+    )
     return (
-        f'<g text-anchor="middle"><title>{escape(name)}: {states} states</title>'
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS:.0f}" fill="#fff7ed" '
-        f'stroke="{_LATENT_COLOUR}" stroke-width="2"/>'
-        f'<text x="{x:.1f}" y="{y:.1f}" font-weight="bold">{escape(_short(name))}</text>'
-        f'<text x="{x:.1f}" y="{y + 14:.1f}" font-size="10">{states} states</text></g>'
+        f'<g class="latent" data-latent="{j}" text-anchor="middle"{reach}>'
+        f"<title>{escaped(name)}: {states} states</title>"
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{layout.pill_width:.1f}" '
+        f'height="{_PILL_HEIGHT:.0f}" rx="{_PILL_HEIGHT / 2:.0f}" fill="{_PAPER}" '
+        f'stroke="{colour}" stroke-width="2.2"/>'
+        f'<text x="{x:.1f}" y="{y - 2:.1f}" font-weight="600" fill="{_INK}"'
+        f"{_held_to(shown, _PILL_ROOM)}>{escaped(shown)}</text>"
+        f'<text class="quiet" x="{x:.1f}" y="{y + 12:.1f}" font-size="{_SMALL}" fill="{_MUTED}">'
+        f"{states} states</text></g>"
     )
 
 
-def _observed_node(name: str, x: float, y: float, width: float) -> str:
+def _box(model: LatentModel, layout: _Layout, g: int) -> str:
+    group, top = layout.groups[g], layout.box_y[g]
+    dash = "" if group.parents else ' stroke-dasharray="4 4"'
+    chips = []
+    for r, row in enumerate(group.rows):
+        x = layout.box_x + _BOX_PADDING
+        y = top + _BOX_PADDING + r * (_CHIP_HEIGHT + _CHIP_GAP)
+        for i, shown, width in row:
+            chips.append(_chip(model.observed_names[i], i, shown, x, y, width))
+            x += width + _CHIP_GAP
     return (
-        f'<g text-anchor="middle"><title>{escape(name)}</title>'
-        f'<rect x="{x - width / 2:.1f}" y="{y - _BOX_HEIGHT / 2:.1f}" width="{width:.1f}" '
-        f'height="{_BOX_HEIGHT:.0f}" rx="6" fill="#eff6ff" stroke="{_OBSERVED_COLOUR}"/>'
-        f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(_short(name))}</text></g>'
+        f'<g class="group" data-latents="{" ".join(map(str, group.parents))}">'
+        f'<rect class="box" x="{layout.box_x:.1f}" y="{top:.1f}" width="{_BOX_WIDTH:.0f}" '
+        f'height="{group.height:.1f}" rx="9" fill="#f6f8fa" stroke="{_LINE}"{dash}/>'
+        f"{''.join(chips)}</g>"
     )
+
+
+def _chip(name: str, observed: int, shown: str, x: float, y: float, width: float) -> str:
+    return (
+        f'<g class="chip" data-observed="{observed}"><title>{escaped(name)}</title>'
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_CHIP_HEIGHT:.0f}" rx="5" '
+        f'fill="{_PAPER}" stroke="{_LINE}"/>'
+        f'<text x="{x + width / 2:.1f}" y="{y + 15.5:.1f}" text-anchor="middle" fill="{_INK}"'
+        f"{_held_to(shown, width - 2 * _CHIP_PADDING)}>{escaped(shown)}</text></g>"
+    )
+
+
+def _held_to(shown: str, room: float) -> str:
+    """Hold text whose width cannot be estimated to the room that it has."""
+    if is_familiar(shown):
+        return ""
+    return f' textLength="{min(room, width_of(shown, _SIZE)):.1f}" lengthAdjust="spacingAndGlyphs"'
+
+
+def _legend_entries(model: LatentModel) -> list[tuple[str, str]]:
+    entries = []
+    if model.latent_graph.directed:
+        entries.append(("directed", "causes"))
+    if model.latent_graph.undirected:
+        entries.append(("undirected", "depend on each other, direction open"))
+    if model.bipartite.any():
+        entries.append(("drives", "drives every measurement in the box"))
+    return entries
+
+
+def _legend(model: LatentModel, layout: _Layout) -> list[str]:
+    strokes = {
+        "directed": f'class="arc" stroke="{_INK}" stroke-width="1.7" marker-end="url(#arc-head)"',
+        "undirected": f'class="arc" stroke="{_INK}" stroke-width="1.7" stroke-dasharray="5 4"',
+        "drives": f'stroke="{PALETTE[0]}" stroke-width="1.6"',
+    }
+    lines = []
+    for place, (kind, words) in enumerate(_legend_entries(model)):
+        y = layout.legend_y + place * _LEGEND_LINE
+        lines.append(
+            f'<g class="legend"><path d="M{_MARGIN:.0f} {y:.1f}h26" fill="none" {strokes[kind]}/>'
+            f'<text class="quiet" x="{_MARGIN + 34:.0f}" y="{y + 4:.1f}" font-size="11.5" '
+            f'fill="{_MUTED}">{escaped(words)}</text></g>'
+        )
+    return lines

@@ -1,23 +1,35 @@
-"""A model as tables for the terminal.
+"""A model and its evidence as text, tables and plain documents for the terminal.
 
-Each function takes records and returns a rich renderable; none of them prints. Names are shown
+Each function takes records and returns a rich renderable or a JSON document; none prints. Names are shown
 as they are, never read as markup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.console import Group
+from rich.padding import Padding
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from mixoracle.assumptions import Verdict
 from mixoracle.model import LatentModel
+from mixoracle.observations import Observations
+from mixoracle.report import words
+from mixoracle.report.evidence import Evidence
+
+if TYPE_CHECKING:
+    from mixoracle.metrics import Comparison, StateAgreement
 
 # More joint states than this say less than the likeliest few.
 DEFAULT_MAX_STATES = 12
 _BAR_WIDTH = 24
+_VERDICT_WORDS = {True: "holds", False: "fails", None: "undecided"}
 _MARKS = {
     True: Text("holds", style="green"),
     False: Text("fails", style="bold red"),
@@ -78,3 +90,159 @@ def verdicts_table(verdicts: Iterable[Verdict]) -> Table:
     for verdict in verdicts:
         table.add_row(Text(verdict.name), _MARKS[verdict.holds], Text(verdict.message))
     return table
+
+
+def verdicts_explained(verdicts: Iterable[Verdict]) -> Group:
+    """Each assumption in plain words: what it means, what was found, what to do if it fails."""
+    parts: list[Any] = []
+    for verdict in verdicts:
+        meaning = words.meaning_of(verdict)
+        parts.append(
+            Text.assemble(_MARKS[verdict.holds], "  ", (meaning.title, "bold"), f"  {verdict.name}")
+        )
+        lines = [meaning.meaning, f"Found: {verdict.message}"]
+        if verdict.holds is False:
+            lines.append(f"What now: {meaning.if_not}")
+        parts.append(Padding(Text("\n".join(lines)), (0, 0, 1, 4)))
+    return Group(*parts)
+
+
+def trust_panel(model: LatentModel, evidence: Evidence) -> Panel:
+    """What to trust and what not."""
+    lines = [Text(f"+ {line}", style="green") for line in words.trust(model, evidence)]
+    doubts = words.doubts(model, evidence)
+    lines += [Text(f"! {line}", style="yellow") for line in doubts]
+    if not doubts:
+        lines.append(Text("+ Nothing in the evidence speaks against the answer.", style="green"))
+    return Panel(Group(*lines), title="What to trust", title_align="left")
+
+
+def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
+    """What was learned, for somebody who reads nothing else."""
+    parts: list[Any] = [Text(words.headline(model, evidence), style="bold")]
+    parts += [Text(f"  {line}") for line in words.findings(model, evidence)]
+    edges = words.relations(model)
+    if edges:
+        parts += [Text("Among the hidden causes:", style="bold"), *(Text(f"  {e}") for e in edges)]
+    parts.append(trust_panel(model, evidence))
+    if out is not None:
+        parts.append(Text(f"Written to {out}; open {out}/report.html in a browser to look at it."))
+    return Group(*parts)
+
+
+def comparison_lines(
+    found: Comparison, latent_names: Sequence[str], agreement: StateAgreement | None = None
+) -> list[str]:
+    """Say in words what ``compare`` and ``compare_states`` counted."""
+    right = {True: "exact", False: "wrong"}
+    off_by = (
+        f"P(H) off by {found.joint_tv:.1e} (total variation)"
+        if isfinite(found.joint_tv)
+        else "P(H) cannot be compared"
+    )
+    lines = [
+        f"Γ {right[found.bipartite_exact]}, domain sizes {right[found.domains_exact]}, {off_by}.",
+        f"Structural Hamming distance {found.shd}: {found.extra} extra, {found.missing} missing, "
+        f"{found.reversed} reversed edges.",
+    ]
+    if found.unoriented_correct:
+        lines.append(f"Edges of Λ right, their direction left open: {found.unoriented_correct}.")
+    if agreement is not None:
+        shares = ", ".join(
+            f"{name} {share:.1%}" if isfinite(share) else f"{name} not found"
+            for name, share in zip(latent_names, agreement.accuracy, strict=True)
+        )
+        lines.append(f"Cases placed in the right state: {shares}.")
+    return lines
+
+
+def understood_table(observations: Observations) -> Table:
+    """What was read from a file, before anything is learned from it."""
+    table = Table(title=f"{observations.n_samples} cases of {observations.n_observed} variables")
+    for title in ("variable", "columns", "kind"):
+        table.add_column(title)
+    for title in ("missing", "from", "to"):
+        table.add_column(title, justify="right")
+    for row in _understood(observations):
+        values = (str(row["columns"]), row["kind"], f"{row['missing']:.1%}")
+        table.add_row(Text(row["name"]), *values, Text(row["from"]), Text(row["to"]))
+    return table
+
+
+def understood_document(observations: Observations, notes: Sequence[str]) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "rows": observations.n_samples,
+        "variables": _understood(observations),
+        "notes": list(notes),
+    }
+
+
+def _understood(observations: Observations) -> list[dict[str, Any]]:
+    rows = []
+    for i, name in enumerate(observations.names):
+        block, kinds = observations[i], {kind.value for kind in observations.kinds[i]}
+        labels = [label for held in observations.levels[i] for label in held or ()]
+        known = block[~np.isnan(block)]
+        numbers = ("", "") if labels else (f"{known.min():.4g}", f"{known.max():.4g}")
+        low, high = (labels[0], labels[-1]) if labels else numbers
+        rows.append(
+            {
+                "name": name,
+                "columns": observations.widths[i],
+                "kind": " and ".join(sorted(kinds)),
+                "missing": float(np.isnan(block).mean()),
+                "from": low,
+                "to": high,
+            }
+        )
+    return rows
+
+
+def model_document(model: LatentModel) -> dict[str, Any]:
+    """A model's graph as a JSON document over names."""
+    names = model.latent_names
+    return {
+        "latents": [
+            {
+                "name": name,
+                "states": size,
+                "drives": [model.observed_names[i] for i in model.children(j)],
+            }
+            for j, (name, size) in enumerate(zip(names, model.domain_sizes, strict=True))
+        ],
+        "directed": [[names[i], names[j]] for i, j in sorted(model.latent_graph.directed)],
+        "undirected": [
+            [names[i], names[j]]
+            for i, j in sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
+        ],
+    }
+
+
+def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[str, Any]:
+    """What was learned, for machines."""
+    return {
+        "out": out,
+        "rows": evidence.n_samples,
+        **model_document(model),
+        "verdicts": verdict_documents(evidence.verdicts),
+        "doubts": words.doubts(model, evidence),
+        "failure": evidence.failure or None,
+        "log_likelihood": evidence.log_likelihood,
+        "bic": evidence.bic,
+    }
+
+
+def verdict_documents(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
+    """Verdicts with their plain words, for machines."""
+    return [
+        {
+            "name": verdict.name,
+            "label": verdict.label,
+            "verdict": _VERDICT_WORDS[verdict.holds],
+            "message": verdict.message,
+            "meaning": words.meaning_of(verdict).meaning,
+            "if_not": words.meaning_of(verdict).if_not,
+        }
+        for verdict in verdicts
+    ]

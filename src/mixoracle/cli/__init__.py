@@ -1,0 +1,87 @@
+"""The command line: ``mixoracle demo | simulate | learn | evaluate | report | check``.
+
+Only this package writes to the terminal. Each command lives in a module of its own that is loaded
+when it is called, and loads heavy packages only when it runs. What the user can cause (bad input,
+a full disk, Ctrl-C) ends with one line on stderr and a fixed exit code; anything else that goes
+wrong is a bug and shows its traceback.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from mixoracle._version import __version__
+from mixoracle.cli.terminal import DEBUG_KEY, debug_option
+from mixoracle.errors import MixoracleError
+
+EXIT_BAD_INPUT = 2
+EXIT_ASSUMPTION_FAILED = 3
+# What shells report for a program that Ctrl-C ended.
+EXIT_INTERRUPTED = 130
+
+# In the order in which they are used; each is the command of that name in the module of that name.
+_COMMANDS = ("demo", "simulate", "learn", "evaluate", "report", "check")
+
+
+class _BadInput(click.ClickException):
+    exit_code = EXIT_BAD_INPUT
+
+
+class _Program(click.Group):
+    """Loads commands when they are needed and turns expected failures into one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"mixoracle.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (MixoracleError, OSError, MemoryError) as error:
+            if ctx.meta.get(DEBUG_KEY):
+                raise
+            raise _BadInput(_one_line(error)) from error
+        except KeyboardInterrupt:
+            if ctx.meta.get(DEBUG_KEY):
+                raise
+            click.echo("Stopped; no result was written.", err=True)
+            ctx.exit(EXIT_INTERRUPTED)
+
+
+def _one_line(error: Exception) -> str:
+    """What was expected, what came and what to do, without line breaks."""
+    if isinstance(error, MixoracleError):
+        message = str(error)
+    elif isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        reason = error.strerror or str(error)
+        message = f"{where}{reason[:1].lower()}{reason[1:]}; free or choose another place"
+    else:
+        message = "the data need more memory than there is; use fewer rows or a larger machine"
+    return " ".join(message.split())
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mixoracle")
+@debug_option
+def main() -> None:
+    """Find the hidden discrete causes behind data, and the causal graph among them.
+
+    \b
+    Example: make a problem with a known answer, learn from it, look at what was found.
+      mixoracle simulate --latents 3 --observed 7 --out problem
+      mixoracle learn problem/data.csv --out result
+      mixoracle evaluate result problem
+
+    Exit codes: 0 done, 2 bad input or no place to write, 3 an assumption failed under --strict,
+    130 stopped by Ctrl-C.
+    """

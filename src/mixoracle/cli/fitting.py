@@ -1,0 +1,134 @@
+"""Run the learner for the command line, and write down how it was run.
+
+The learner never gets ``strict``: a result with a failed assumption is still worth looking at, so
+it is written, and only the exit code tells. Whether an assumption failed that matters is the
+learner's own judgement, which it gives as a warning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import warnings
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mixoracle._version import __version__
+from mixoracle.errors import AssumptionWarning
+from mixoracle.learner import LatentGraphLearner
+from mixoracle.report.evidence import Evidence, gather
+from mixoracle.report.folder import Result, write_result
+
+if TYPE_CHECKING:
+    from mixoracle.cli.inputs import Input
+    from mixoracle.cli.terminal import Stages
+    from mixoracle.observations import Observations
+
+WRITING = "writing the result"
+# The stages that the learner names, with the share of the time that each took on the paper's
+# problems; a stage that is missing here is shown without a forecast.
+PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
+    "signature": (
+        ("putting the data in order", 0.02),
+        ("finding the components of each variable", 0.5),
+        ("finding the components over all variables", 0.33),
+        ("decoding the latents", 0.04),
+        ("recovering the graph and refining it", 0.06),
+        ("searching the latent graph", 0.01),
+        (WRITING, 0.04),
+    ),
+    "kmeans": (
+        ("asking the oracle", 0.95),
+        ("recovering the graph and refining it", 0.03),
+        ("searching the latent graph", 0.01),
+        (WRITING, 0.01),
+    ),
+}
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "networkx", "ges", "joblib")
+_READ_AT_ONCE = 1 << 20
+
+
+def learn_into(
+    folder: Path,
+    data: Path,
+    given: Input,
+    settings: Mapping[str, Any],
+    tell: Stages,
+    **remarks: Any,
+) -> tuple[LatentGraphLearner, Result]:
+    """Learn and fill a folder with everything that a result is; ``remarks`` go to run.json."""
+    learner, evidence = fit(given.observations, tell, settings)
+    tell(WRITING)
+    run = {**run_record(data, given, settings, tell.timings), **remarks}
+    result = Result(learner.model_, evidence, run)
+    probabilities = learner.predict_proba(given.observations)
+    id_title = settings.get("id_column") or "row"
+    write_result(folder, result, learner.states_, probabilities, given.ids, id_title)
+    return learner, result
+
+
+def fit(
+    observations: Observations, tell: Stages, settings: Mapping[str, Any]
+) -> tuple[LatentGraphLearner, Evidence]:
+    """Learn, and gather the evidence while the data are at hand."""
+    learner = LatentGraphLearner(
+        oracle=settings["oracle"],
+        latent_search=settings["search"],
+        max_components=settings["max_components"],
+        n_jobs=settings["jobs"],
+        random_state=settings["seed"],
+        progress=tell,
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner.fit(observations)
+    failures = [str(w.message) for w in caught if issubclass(w.category, AssumptionWarning)]
+    for warning in caught:
+        if not issubclass(warning.category, AssumptionWarning):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return learner, gather(learner, observations, "; ".join(failures))
+
+
+def run_record(
+    data: Path,
+    given: Input,
+    settings: Mapping[str, Any],
+    timings: Mapping[str, float],
+) -> dict[str, Any]:
+    """All that is needed to run it again: settings, seed, versions, data, and how long it took."""
+    observations = given.observations
+    return {
+        "data": {
+            "file": data.name,
+            "sha256": _digest(data),
+            "rows": observations.n_samples,
+            "variables": list(observations.names),
+            "widths": list(observations.widths),
+            "kinds": [sorted({kind.value for kind in block}) for block in observations.kinds],
+            "missing": observations.missing_fraction,
+            "notes": list(given.notes),
+        },
+        "settings": dict(settings),
+        "seed": settings["seed"],
+        "versions": {
+            "mixoracle": __version__,
+            "python": platform.python_version(),
+            **{package: version(package) for package in _PACKAGES},
+        },
+        "platform": platform.platform(),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "timings": dict(timings),
+    }
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_READ_AT_ONCE):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,213 @@
+"""From what the user typed to observations that can be learned from.
+
+Groups and types come as text, as a number or as a small TOML or JSON file; whatever is wrong with
+them or with the data is said in one sentence before anything is learned.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.observations import ColumnKind, Observations
+from mixoracle.observations.columns import spelled_number
+
+if TYPE_CHECKING:
+    from mixoracle.observations.grouping import Groups
+
+# Fewer rows than this cannot show two components in one variable and tell it from chance.
+FEWEST_ROWS = 30
+# A text column of which this share reads as numbers was meant to hold numbers.
+_MOSTLY_NUMBERS = 0.5
+
+
+@dataclass(frozen=True)
+class Input:
+    """The observations, the names of the cases where there are any, and what to point out."""
+
+    observations: Observations
+    ids: tuple[str, ...] | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class InputChoices:
+    """What the user said about the columns."""
+
+    groups: str | None = None
+    types: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    id_column: str | None = None
+
+
+def read_input(path: str, choices: InputChoices) -> Input:
+    """Read a file, apply what the user said, and refuse what cannot be learned from."""
+    groups = read_groups(choices.groups)
+    kinds = read_types(choices.types)
+    categorical = [name for name, kind in kinds.items() if kind is ColumnKind.CATEGORICAL]
+    observations, ids = _read_with_ids(path, groups, categorical, choices)
+    _check_continuous(observations, kinds)
+    notes = _check_usable(observations, set(categorical))
+    return Input(observations, ids, notes)
+
+
+def read_groups(given: str | None) -> Groups:
+    """None, a width, or the mapping in a TOML or JSON file."""
+    if given is None:
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        groups = _read_mapping(given, "--groups")
+    for name, columns in groups.items():
+        listed = columns if isinstance(columns, list) else [columns]
+        if not all(isinstance(column, str | int) for column in listed):
+            raise InvalidInputError(
+                f"--groups should give each variable a list of columns; {name!r} has {columns!r}"
+            )
+    return groups
+
+
+def read_types(given: tuple[str, ...]) -> dict[str, ColumnKind]:
+    """``name=kind`` pairs, or a TOML or JSON file of them."""
+    kinds: dict[str, ColumnKind] = {}
+    for entry in given:
+        name, found, kind = entry.rpartition("=")
+        pairs = {name: kind} if found else _read_mapping(entry, "--types")
+        for column, word in pairs.items():
+            if word not in {kind.value for kind in ColumnKind}:
+                known = " or ".join(kind.value for kind in ColumnKind)
+                raise InvalidInputError(
+                    f"--types should say {known}, as in mode=categorical; {column!r} has {word!r}"
+                )
+            kinds[column] = ColumnKind(word)
+    return kinds
+
+
+def _read_mapping(given: str, option: str) -> dict[str, Any]:
+    file = Path(given)
+    readers = {".toml": tomllib.loads, ".json": json.loads}
+    if file.suffix.lower() not in readers:
+        wanted = "a width or a file" if option == "--groups" else "name=kind or a file"
+        raise InvalidInputError(
+            f"{option} should be {wanted} that ends in .toml or .json; got {given!r}"
+        )
+    try:
+        document = readers[file.suffix.lower()](file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InvalidInputError(f"{option} names {given}; there is no such file") from error
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(
+            f"{given} should be {file.suffix.lower()[1:].upper()}, as its ending says: {error}"
+        ) from error
+    if not isinstance(document, Mapping):
+        raise FileFormatError(f"{given} should map names to columns; it is no such table")
+    return dict(document)
+
+
+def _read_with_ids(
+    path: str, groups: Groups, categorical: list[str], choices: InputChoices
+) -> tuple[Observations, tuple[str, ...] | None]:
+    drop, name = list(choices.drop), choices.id_column
+    if name is None:
+        return Observations.read(path, groups, categorical=categorical, drop=drop), None
+    if groups is None or isinstance(groups, Mapping):
+        wider = None if groups is None else {**groups, name: [name]}
+        whole = Observations.read(path, wider, categorical=[*categorical, name], drop=drop)
+        data = whole.select([held for held in whole.names if held != name])
+    else:
+        # Blocks of equal width leave no place for one more column.
+        whole = Observations.read(path, categorical=[*categorical, name], drop=drop)
+        data = Observations.read(path, groups, categorical=categorical, drop=[*drop, name])
+    return data, _labels(whole, name)
+
+
+def _labels(observations: Observations, name: str) -> tuple[str, ...]:
+    levels = observations.levels[observations.index(name)][0] or ()
+    codes = observations[name][:, 0]
+    return tuple("" if np.isnan(code) else levels[int(code)] for code in codes)
+
+
+def _check_continuous(observations: Observations, kinds: Mapping[str, ColumnKind]) -> None:
+    """A column that was declared continuous should have been read as numbers."""
+    for name, kind in kinds.items():
+        if kind is not ColumnKind.CONTINUOUS:
+            continue
+        found = _kinds_of(observations, name)
+        if not found:
+            raise InvalidInputError(
+                f"--types names {name!r}, which is no column and no variable of the data"
+            )
+        if ColumnKind.CATEGORICAL in found:
+            raise InvalidInputError(
+                f"{name!r} was declared continuous, but it holds text; correct the cells or "
+                "declare it categorical"
+            )
+
+
+def _kinds_of(observations: Observations, name: str) -> set[ColumnKind]:
+    """The kinds of the columns that a name stands for: a variable, or one of its columns."""
+    flat = [kind for block in observations.kinds for kind in block]
+    by_column = dict(zip(observations.column_names, flat, strict=True))
+    if name in observations.names:
+        return set(observations.kinds[observations.index(name)])
+    return {by_column[name]} if name in by_column else set()
+
+
+def _check_usable(observations: Observations, declared: set[str]) -> tuple[str, ...]:
+    """Refuse what says nothing or was misread; return what is worth knowing."""
+    if observations.n_samples < FEWEST_ROWS:
+        raise InvalidInputError(
+            f"learning needs at least {FEWEST_ROWS} rows; got {observations.n_samples}: collect "
+            "more cases"
+        )
+    notes: list[str] = []
+    place = 0
+    for name, levels in zip(observations.names, observations.levels, strict=True):
+        constant = []
+        for held in levels:
+            column, title = observations.values[:, place], observations.column_names[place]
+            place += 1
+            _refuse_empty(column, title)
+            if held is not None and not {name, title} & declared:
+                _refuse_misread(column, held, title)
+            known = column[~np.isnan(column)]
+            if known.min() == known.max():
+                constant.append(title)
+        if len(constant) == len(levels):
+            raise InvalidInputError(
+                f"{name!r} should vary from case to case; it is constant and says nothing: leave "
+                f"it out with {' '.join(f'--drop {title!r}' for title in constant)}"
+            )
+        notes += [f"{title!r} is constant and is set aside" for title in constant]
+    return tuple(notes)
+
+
+def _refuse_empty(column: np.ndarray[Any, np.dtype[np.float64]], title: str) -> None:
+    if np.isnan(column).all():
+        raise InvalidInputError(
+            f"column {title!r} should hold values; it is empty: leave it out with --drop {title!r}"
+        )
+
+
+def _refuse_misread(
+    column: np.ndarray[Any, np.dtype[np.float64]], levels: tuple[str, ...], title: str
+) -> None:
+    """Text among numbers makes a column categorical by accident."""
+    sizes = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=len(levels))
+    text = np.array([spelled_number(label) is None for label in levels])
+    share = float(sizes[~text].sum()) / max(float(sizes.sum()), 1.0)
+    if share < _MOSTLY_NUMBERS or not text.any():
+        return
+    raise InvalidInputError(
+        f"column {title!r} should hold numbers; {int(sizes[text].sum())} of its "
+        f"{int(sizes.sum())} cells hold text such as {levels[int(np.argmax(text))]!r}: correct "
+        f"them, leave them empty, or declare it with --types '{title}=categorical'"
+    )

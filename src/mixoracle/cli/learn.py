@@ -1,0 +1,152 @@
+"""``mixoracle learn``: from a file to a folder with the model, the states and a report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mixoracle.cli.terminal import (
+    console,
+    out_option,
+    output_options,
+    print_json,
+    seed_option,
+    staged,
+)
+
+if TYPE_CHECKING:
+    from mixoracle.cli.inputs import Input
+
+_ANY_FILE = click.Path(dir_okay=False)
+_AT_LEAST_ONE = click.IntRange(min=1)
+
+
+@click.command("learn")
+@click.argument("data", type=_ANY_FILE)
+@out_option("Folder to leave the result in; needed unless --dry-run.")
+@click.option(
+    "--groups",
+    metavar="FILE|N",
+    help="Which columns make one variable: a .toml or .json file that maps names to columns, or "
+    "a number of columns each. Left out, columns name[0], name[1], … belong together.",
+)
+@click.option(
+    "--types",
+    multiple=True,
+    metavar="NAME=KIND|FILE",
+    help="Declare columns as categorical or continuous; may be repeated.",
+)
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@click.option("--id-column", metavar="COLUMN", help="Column that names the cases; not learned.")
+@click.option(
+    "--oracle",
+    type=click.Choice(["signature", "kmeans"]),
+    default="signature",
+    show_default=True,
+    help="How components are counted: our method, or the paper's.",
+)
+@click.option(
+    "--search",
+    type=click.Choice(["auto", "exact", "ges", "pc"]),
+    default="auto",
+    show_default=True,
+    help="How the graph among the hidden causes is searched.",
+)
+@click.option(
+    "--max-components", type=_AT_LEAST_ONE, help="Most components that one variable may have."
+)
+@seed_option
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 uses all.")
+@click.option(
+    "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is written."
+)
+@click.option("--dry-run", is_flag=True, help="Show what was understood, and learn nothing.")
+@output_options
+def command(
+    data: str,
+    out: str | None,
+    force: bool,
+    dry_run: bool,
+    quiet: bool,
+    as_json: bool,
+    strict: bool,
+    groups: str | None,
+    types: tuple[str, ...],
+    drop: tuple[str, ...],
+    id_column: str | None,
+    **settings: Any,
+) -> None:
+    """Learn the hidden causes behind DATA (.csv, .tsv, .parquet or .npz).
+
+    Leaves in the folder of --out: report.html to look at, model.json with its arrays, states.csv
+    with the state of every case, graph.svg, run.json and evidence.json.
+
+    \b
+    Example:
+      mixoracle learn patients.csv --groups panels.toml --id-column patient --out result
+    with panels.toml:
+      blood = ["hb", "crp", "leu"]
+      heart = ["pulse", "pressure"]
+    """
+    from mixoracle.cli.inputs import InputChoices, read_input
+
+    if out is None and not dry_run:
+        raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
+    choices = InputChoices(groups, types, drop, id_column)
+    given = read_input(data, choices)
+    if dry_run:
+        _show_understood(given, quiet, as_json)
+        return
+    assert out is not None  # checked above; mypy cannot see it
+    failed = _learn(data, given, out, force, quiet, as_json, {**settings, **asdict(choices)})
+    if strict and failed:
+        from mixoracle.cli import EXIT_ASSUMPTION_FAILED
+
+        raise click.exceptions.Exit(EXIT_ASSUMPTION_FAILED)
+
+
+def _learn(
+    data: str,
+    given: Input,
+    out: str,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    settings: dict[str, Any],
+) -> bool:
+    """Learn, write, tell; return whether an assumption failed without which nothing is sure."""
+    from mixoracle.cli.fitting import PLANS, learn_into
+    from mixoracle.report import text
+    from mixoracle.report.folder import new_folder
+
+    # The folder is made first: no place to write should not cost an hour of learning.
+    with (
+        staged(PLANS[settings["oracle"]], quiet or as_json) as tell,
+        new_folder(out, replace=force) as folder,
+    ):
+        _, result = learn_into(folder, Path(data), given, settings, tell)
+    evidence = result.evidence
+    if as_json:
+        print_json(text.summary_document(result.model, evidence, out))
+    terminal = console(quiet or as_json)
+    for note in given.notes:
+        terminal.print(f"Note: {note}.", markup=False)
+    terminal.print(text.summary(result.model, evidence, out))
+    return bool(evidence.failure)
+
+
+def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
+    """What was read: variables, widths, kinds, missing values."""
+    from mixoracle.report import text
+
+    if as_json:
+        print_json(text.understood_document(given.observations, given.notes))
+        return
+    terminal = console(quiet)
+    terminal.print(text.understood_table(given.observations))
+    for note in given.notes:
+        terminal.print(f"Note: {note}.", markup=False)
+    terminal.print("Nothing was learned (--dry-run).", markup=False)

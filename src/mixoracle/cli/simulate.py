@@ -1,0 +1,83 @@
+"""``mixoracle simulate``: data whose hidden causes are known."""
+
+from __future__ import annotations
+
+import click
+
+from mixoracle.cli.terminal import console, out_option, output_options, print_json, seed_option
+
+DATA_FILE = "data.csv"
+TRUTH_FOLDER = "truth"
+_AT_LEAST_ONE = click.IntRange(min=1)
+
+
+@click.command("simulate")
+@click.option("--latents", default=3, type=_AT_LEAST_ONE, show_default=True, help="Hidden causes.")
+@click.option("--observed", default=7, type=_AT_LEAST_ONE, show_default=True, help="Measurements.")
+@click.option("--samples", default=2000, type=_AT_LEAST_ONE, show_default=True, help="Cases.")
+@click.option(
+    "--max-domain",
+    default=3,
+    type=click.IntRange(min=2),
+    show_default=True,
+    help="Most states that a cause may have.",
+)
+@click.option(
+    "--covariance",
+    type=click.Choice(["text", "code"]),
+    default="text",
+    show_default=True,
+    help="Noise as the paper's words say, or as its published code draws it (less).",
+)
+@seed_option
+@out_option("Folder to leave the data and the truth in.", required=True)
+@output_options
+def command(
+    latents: int,
+    observed: int,
+    samples: int,
+    max_domain: int,
+    covariance: str,
+    seed: int,
+    out: str,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Draw a problem as the paper does, and data from it.
+
+    Leaves in the folder of --out: data.csv with columns X1[0], X1[1], …, and in truth/ the model
+    behind them and the hidden states of every case.
+
+    \b
+    Example:
+      mixoracle simulate --latents 3 --observed 7 --samples 5000 --seed 1 --out problem
+    """
+    from mixoracle.datasets import paper_problem
+    from mixoracle.report import text
+    from mixoracle.report.folder import RUN_FILE, STATES_FILE, new_folder, write_json, write_states
+
+    problem = paper_problem(
+        latents,
+        observed,
+        max_domain,
+        n_samples=samples,
+        random_state=seed,
+        covariance="text" if covariance == "text" else "code",
+    )
+    with new_folder(out, replace=force) as folder:
+        problem.observations.write(folder / DATA_FILE)
+        problem.model.save(folder / TRUTH_FOLDER)
+        write_states(folder / TRUTH_FOLDER / STATES_FILE, problem.model, problem.states)
+        settings = {"latents": latents, "observed": observed, "samples": samples, "seed": seed}
+        settings |= {"max_domain": max_domain, "covariance": covariance}
+        write_json(folder / RUN_FILE, {"simulated": settings})
+    if as_json:
+        print_json({"out": out, **text.model_document(problem.model)})
+    terminal = console(quiet or as_json)
+    terminal.print(text.drives_table(problem.model))
+    terminal.print("What causes what:", text.latent_edges(problem.model))
+    terminal.print(
+        f"{samples} cases are in {out}/{DATA_FILE}, the truth in {out}/{TRUTH_FOLDER}.",
+        markup=False,
+    )

@@ -1,0 +1,181 @@
+"""What all commands share: consoles, common options, and progress that tells what remains.
+
+Answers go to stdout, progress and errors to stderr, so that answers can be piped. A terminal gets
+a moving line; a file or a pipe gets one line for each stage.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+DEBUG_KEY = "mixoracle.debug"
+# A pipe has no width of its own; tables for people are laid out for this one.
+_PIPE_WIDTH = 100
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _remember_debug(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta[DEBUG_KEY] = True
+
+
+def debug_option(command: _Command) -> _Command:
+    """``--debug``, before or after the command's name."""
+    return click.option(
+        "--debug",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_remember_debug,
+        help="Show the traceback of an error.",
+    )(command)
+
+
+def output_options(command: _Command) -> _Command:
+    """``--quiet`` and ``--json``, for scripts; ``--debug``, for us."""
+    quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+    as_json = click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document instead of text."
+    )
+    return quiet(as_json(debug_option(command)))
+
+
+def out_option(help_text: str, **choices: Any) -> Callable[[_Command], _Command]:
+    """``--out DIR`` with ``--force`` beside it."""
+
+    def decorate(command: _Command) -> _Command:
+        out = click.option("--out", type=click.Path(file_okay=False), help=help_text, **choices)
+        force = click.option(
+            "--force", is_flag=True, help="Replace the folder if it holds an earlier result."
+        )
+        return out(force(command))
+
+    return decorate
+
+
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of everything random; the same seed gives the same answer.",
+)
+
+
+def console(quiet: bool = False) -> Console:
+    """A console that replaces what the terminal's encoding lacks instead of failing."""
+    from rich.console import Console
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    # A width of None lets rich ask the terminal, or COLUMNS.
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+    return Console(highlight=False, quiet=quiet, width=width, soft_wrap=False)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """One JSON document on stdout."""
+    click.echo(json.dumps(document, ensure_ascii=True, indent=2, allow_nan=False))
+
+
+class Stages:
+    """Told the name of each stage, shows it with the time so far and what remains.
+
+    ``plan`` is a sequence of (stage, its usual share of the time); stages that are not in it are
+    shown without a forecast. ``timings`` holds the seconds of each stage afterwards.
+    """
+
+    def __init__(self, plan: Sequence[tuple[str, float]], show: Callable[[str, float], None]):
+        self._plan = dict(plan)
+        self._show = show
+        self._begin = self._since = time.perf_counter()
+        self._current = ""
+        self.timings: dict[str, float] = {}
+
+    def __call__(self, stage: str) -> None:
+        """End the current stage and begin ``stage``."""
+        self._close()
+        self._current = stage
+        number = list(self._plan).index(stage) + 1 if stage in self._plan else None
+        step = f"step {number} of {len(self._plan)}: " if number else ""
+        self._show(f"{step}{stage}{self._forecast()}", self.share_done)
+
+    def finish(self) -> None:
+        """End the last stage."""
+        self._close()
+        self._current = ""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self._begin
+
+    @property
+    def share_done(self) -> float:
+        """The usual share of the time that the finished stages take."""
+        return sum(self._plan.get(stage, 0.0) for stage in self.timings)
+
+    def _close(self) -> None:
+        now = time.perf_counter()
+        if self._current:
+            spent = self.timings.get(self._current, 0.0) + now - self._since
+            self.timings[self._current] = round(spent, 3)
+        self._since = now
+
+    def _forecast(self) -> str:
+        done = self.share_done
+        # A forecast from less than this share of the work is a guess.
+        if done < 0.2:
+            return ""
+        return f" (about {self.elapsed * (1 - done) / done:.0f} s left)"
+
+
+@contextmanager
+def staged(plan: Sequence[tuple[str, float]], quiet: bool) -> Iterator[Stages]:
+    """Show progress on stderr while the block runs."""
+    if quiet:
+        yield Stages(plan, lambda _stage, _share: None)
+    elif sys.stderr.isatty():
+        with _moving_line() as show:
+            yield Stages(plan, show)
+    else:
+        begin = time.perf_counter()
+        yield Stages(
+            plan,
+            lambda stage, _share: click.echo(
+                f"[{time.perf_counter() - begin:6.1f} s] {stage}", err=True
+            ),
+        )
+
+
+@contextmanager
+def _moving_line() -> Iterator[Callable[[str, float], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TimeElapsedColumn(),
+        BarColumn(bar_width=16),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=1.0)
+
+        def show(stage: str, share: float) -> None:
+            progress.update(task, description=stage, completed=share)
+
+        yield show

@@ -1,0 +1,164 @@
+"""Components that are not normal: the same means and covariances, other shapes.
+
+A row is ``mean + L z`` with L the Cholesky factor of the covariance and z of zero mean and unit
+covariance, drawn from one of a few shapes. So a shape changes nothing that a mean or a covariance
+can see, and a learner that relies on normality only is found out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model import ComponentSet, GaussianComponents
+
+Floats = NDArray[np.float64]
+Shape = Literal["ball", "heavy", "laplace", "skewed"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+# Student-t with so few degrees of freedom has no fourth moment worth the name.
+_HEAVY_DEGREES = 5.0
+# A Gamma with this shape parameter has skewness sqrt(2).
+_GAMMA_SHAPE = 2.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapedComponents(ComponentSet):
+    """Components of a given shape around given means, with given covariances.
+
+    Parameters
+    ----------
+    means : (n_components, width) array
+    covariances : (n_components, width, width) array
+    shape : {"ball", "heavy", "laplace", "skewed"}
+        Uniform on a ball; multivariate Student-t with 5 degrees of freedom; independent Laplace;
+        independent centred Gamma with shape 2.
+    """
+
+    means: Floats
+    covariances: Floats
+    shape: Shape
+
+    family: ClassVar[str] = "shaped"
+
+    def __post_init__(self) -> None:
+        frame = GaussianComponents(self.means, self.covariances)
+        shape = str(self.shape)
+        if shape not in SHAPES:
+            raise InvalidInputError(f"shape should be one of {', '.join(SHAPES)}; got {shape!r}")
+        object.__setattr__(self, "means", frame.means)
+        object.__setattr__(self, "covariances", frame.covariances)
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "_frame", frame)
+
+    @property
+    def n_components(self) -> int:
+        return len(self.means)
+
+    @property
+    def width(self) -> int:
+        return int(self.means.shape[1])
+
+    def log_density(self, block: Floats) -> Floats:
+        answer = np.empty((len(block), self.n_components))
+        for j, (mean, covariance) in enumerate(zip(self.means, self.covariances, strict=True)):
+            factor = np.linalg.cholesky(covariance)
+            standard = np.linalg.solve(factor, (block - mean).T).T
+            log_volume = float(np.log(np.diag(factor)).sum())
+            answer[:, j] = _LOG_DENSITIES[self.shape](standard) - log_volume
+        return answer
+
+    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+        standard = _DRAWS[self.shape](rng, len(labels), self.width)
+        factors = np.linalg.cholesky(self.covariances)
+        rows = np.empty_like(standard)
+        for j in np.unique(labels):
+            members = labels == j
+            rows[members] = standard[members] @ factors[j].T + self.means[j]
+        return rows
+
+    def same_component(self, first: int, second: int) -> bool:
+        return np.array_equal(self.means[first], self.means[second]) and np.array_equal(
+            self.covariances[first], self.covariances[second]
+        )
+
+    def take(self, order: NDArray[np.int64]) -> ShapedComponents:
+        return ShapedComponents(self.means[order], self.covariances[order], self.shape)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "means": self.means,
+            "covariances": self.covariances,
+            "shape": np.array(self.shape),
+        }
+
+    def __repr__(self) -> str:
+        return f"ShapedComponents({self.n_components} {self.shape} in R^{self.width})"
+
+
+def _draw_ball(rng: np.random.Generator, n: int, width: int) -> Floats:
+    direction = rng.standard_normal((n, width))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    # A ball of radius sqrt(width + 2) has unit covariance.
+    return direction * np.sqrt(width + 2.0) * rng.random((n, 1)) ** (1.0 / width)
+
+
+def _log_ball(standard: Floats) -> Floats:
+    width = standard.shape[1]
+    log_volume = 0.5 * width * np.log(np.pi * (width + 2.0)) - gammaln(0.5 * width + 1.0)
+    inside = (standard**2).sum(axis=1) <= width + 2.0
+    return np.where(inside, -log_volume, -np.inf)
+
+
+def _draw_heavy(rng: np.random.Generator, n: int, width: int) -> Floats:
+    stretch = np.sqrt((_HEAVY_DEGREES - 2.0) / rng.chisquare(_HEAVY_DEGREES, (n, 1)))
+    return np.asarray(rng.standard_normal((n, width)) * stretch)
+
+
+def _log_heavy(standard: Floats) -> Floats:
+    width, degrees = standard.shape[1], _HEAVY_DEGREES
+    scale = degrees - 2.0
+    constant = (
+        gammaln(0.5 * (degrees + width)) - gammaln(0.5 * degrees) - 0.5 * width * np.log(np.pi * scale)
+    )
+    square = (standard**2).sum(axis=1)
+    return np.asarray(constant - 0.5 * (degrees + width) * np.log1p(square / scale))
+
+
+def _draw_laplace(rng: np.random.Generator, n: int, width: int) -> Floats:
+    return rng.laplace(scale=np.sqrt(0.5), size=(n, width))
+
+
+def _log_laplace(standard: Floats) -> Floats:
+    return np.asarray((-0.5 * np.log(2.0) - np.sqrt(2.0) * np.abs(standard)).sum(axis=1))
+
+
+def _draw_skewed(rng: np.random.Generator, n: int, width: int) -> Floats:
+    return (rng.gamma(_GAMMA_SHAPE, size=(n, width)) - _GAMMA_SHAPE) / np.sqrt(_GAMMA_SHAPE)
+
+
+def _log_skewed(standard: Floats) -> Floats:
+    raw = standard * np.sqrt(_GAMMA_SHAPE) + _GAMMA_SHAPE
+    positive = np.maximum(raw, np.finfo(float).tiny)
+    log_gamma = (_GAMMA_SHAPE - 1.0) * np.log(positive) - positive - gammaln(_GAMMA_SHAPE)
+    log_density = np.where(raw > 0, log_gamma + 0.5 * np.log(_GAMMA_SHAPE), -np.inf)
+    return np.asarray(log_density.sum(axis=1))
+
+
+_DRAWS: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
+    "ball": _draw_ball,
+    "heavy": _draw_heavy,
+    "laplace": _draw_laplace,
+    "skewed": _draw_skewed,
+}
+_LOG_DENSITIES: dict[str, Callable[[Floats], Floats]] = {
+    "ball": _log_ball,
+    "heavy": _log_heavy,
+    "laplace": _log_laplace,
+    "skewed": _log_skewed,
+}

@@ -1,0 +1,194 @@
+"""A result as a folder: the model, the evidence, the states and the report, all or nothing.
+
+Everything is written into a hidden folder beside the place where it shall be, and moved there in
+one step when it is complete; whatever stops the work in between leaves nothing behind. A folder
+that is there already is kept, unless the caller says otherwise, and even then only a result of
+mixoracle is replaced.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.model import LatentModel
+from mixoracle.report.evidence import Evidence
+
+RUN_FILE = "run.json"
+EVIDENCE_FILE = "evidence.json"
+STATES_FILE = "states.csv"
+REPORT_FILE = "report.html"
+GRAPH_FILE = "graph.svg"
+MODEL_FILE = "model.json"
+# Only a folder that holds one of these was made by us, and only such a one may be replaced.
+_OURS = (RUN_FILE, MODEL_FILE)
+_PROBABILITY_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Result:
+    """What ``mixoracle learn`` leaves behind, read back; ``run`` is for people and for scripts."""
+
+    model: LatentModel
+    evidence: Evidence
+    run: dict[str, Any]
+
+
+@contextmanager
+def new_folder(path: str | PathLike[str], *, replace: bool = False) -> Iterator[Path]:
+    """Give a folder to fill; it becomes ``path`` when the block ends well, else it vanishes."""
+    target = Path(path)
+    _refuse_to_overwrite(target, replace)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
+    try:
+        filled = scratch / "new"
+        filled.mkdir()
+        yield filled
+        # Somebody else may have made the folder in the meantime.
+        _refuse_to_overwrite(target, replace)
+        if target.exists():
+            target.rename(scratch / "old")
+        filled.rename(target)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _refuse_to_overwrite(target: Path, replace: bool) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise InvalidInputError(f"{target} should be a folder for the result; it is a file")
+    if not any(target.iterdir()):
+        return
+    if not replace:
+        raise InvalidInputError(
+            f"{target} exists already and would be overwritten; choose another folder, or say "
+            "--force"
+        )
+    if not any((target / name).is_file() for name in _OURS):
+        raise InvalidInputError(
+            f"{target} holds files that mixoracle did not make and is not replaced, even with "
+            "--force; choose another folder"
+        )
+
+
+def write_result(
+    folder: Path,
+    result: Result,
+    states: NDArray[np.int64],
+    probabilities: Sequence[NDArray[np.float64]],
+    ids: Sequence[str] | None = None,
+    id_title: str = "row",
+) -> None:
+    """Fill a folder with all files of a result."""
+    result.model.save(folder)
+    write_json(folder / RUN_FILE, result.run)
+    write_json(folder / EVIDENCE_FILE, result.evidence.to_json())
+    write_states(folder / STATES_FILE, result.model, states, probabilities, ids, id_title)
+    write_report(folder, result)
+
+
+def write_report(folder: Path, result: Result) -> None:
+    """Write what can be made from the rest: ``report.html`` and ``graph.svg``."""
+    from mixoracle.model.storage import write_atomically
+    from mixoracle.report.html import render
+    from mixoracle.report.svg import draw
+
+    pages = {REPORT_FILE: render(result), GRAPH_FILE: draw(result.model)}
+    for name, text in pages.items():
+        write_atomically(folder / name, text.encode("utf-8"))
+
+
+def read_result(path: str | PathLike[str]) -> Result:
+    """Read a folder that :func:`write_result` filled."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise InvalidInputError(
+            f"{folder} should be a folder that mixoracle learn made; there is no such folder"
+        )
+    if not (folder / EVIDENCE_FILE).is_file():
+        raise FileFormatError(
+            f"{folder} should be a folder that mixoracle learn made; it has no {EVIDENCE_FILE}"
+        )
+    model = LatentModel.load(folder)
+    evidence = Evidence.from_json(read_json(folder / EVIDENCE_FILE))
+    if evidence.observed_names != model.observed_names:
+        raise FileFormatError(
+            f"{folder / EVIDENCE_FILE} speaks of other variables than {MODEL_FILE} beside it; "
+            "learn again"
+        )
+    return Result(model, evidence, read_json(folder / RUN_FILE))
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Write one JSON document; not a number is written as null, which every reader knows."""
+    text = json.dumps(_finite(document), indent=1, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(held) for held in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read one JSON object."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise FileFormatError(f"{path} is missing; learn again") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FileFormatError(f"{path} is cut off or not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise FileFormatError(f"{path} should hold a JSON object; learn again")
+    return document
+
+
+def write_states(
+    path: Path,
+    model: LatentModel,
+    states: NDArray[np.int64],
+    probabilities: Sequence[NDArray[np.float64]] | None = None,
+    ids: Sequence[str] | None = None,
+    id_title: str = "row",
+) -> None:
+    """Write for each case the state of each latent, and how likely that state is."""
+    certain = [f"P({name})" for name in model.latent_names] if probabilities is not None else []
+    rows = np.arange(len(states))
+    chosen = [held[rows, states[:, j]] for j, held in enumerate(probabilities or ())]
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([id_title, *model.latent_names, *certain])
+        for r, row in enumerate(states.tolist()):
+            sure = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in chosen]
+            writer.writerow([r if ids is None else ids[r], *row, *sure])
+
+
+def read_states(path: Path, model: LatentModel) -> NDArray[np.int64]:
+    """Read the states that :func:`write_states` wrote, (N, m)."""
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            header, *rows = list(csv.reader(stream))
+            places = [header.index(name, 1) for name in model.latent_names]
+            states = [[int(row[place]) for place in places] for row in rows]
+    except (ValueError, IndexError) as error:
+        raise FileFormatError(f"{path} is not a table of states: {error}") from error
+    return np.array(states, dtype=np.int64).reshape(len(states), model.n_latent)

@@ -1,0 +1,196 @@
+"""A result in plain words: for the terminal, for the head of a report, for a colleague.
+
+Each assumption of the paper gets a meaning, a consequence and a remedy that need no knowledge of
+the paper; each result gets a few sentences on what was found, and a few on what to trust. Nothing
+is computed here that is not in the model or in the evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mixoracle.assumptions import Verdict
+from mixoracle.model import LatentModel
+from mixoracle.report.evidence import Evidence
+from mixoracle.report.lettering import shortened
+
+# Below these a number is pointed out to the reader.
+WEAK_CONFIDENCE = 0.9
+WEAK_SEPARATION = 0.9
+# A rule of thumb for BIC in log-likelihood units: a gap below 5 is not strong evidence.
+CLOSE_BIC_GAP = 5.0
+# Exact counts leave a residual below this, by rounding alone.
+NO_REMAINDER = 1e-8
+_LISTED = 6
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """One assumption for a reader who has not seen the paper."""
+
+    title: str
+    meaning: str
+    if_not: str
+
+
+MEANINGS = {
+    "assm:twins": Meaning(
+        "Every hidden cause leaves its own trace",
+        "No two hidden causes drive exactly the same measurements, and each drives at least one.",
+        "Two such causes look like one with more states; add a measurement that only one of them "
+        "drives.",
+    ),
+    "assm:minimal": Meaning(
+        "No hidden cause is really two",
+        "No cause could be split into two simpler ones that explain the data equally well.",
+        "Read the cause that is named as a combination of two; the simpler reading is as good.",
+    ),
+    "assump:strong:NZ": Meaning(
+        "Every combination of states occurs",
+        "Each joint state of the hidden causes happens now and then, however rarely.",
+        "Where a combination never occurs, another set of causes may explain the data as well; "
+        "more cases, or cases chosen to include the rare combination, help.",
+    ),
+    "assump:strong:SDC": Meaning(
+        "Measurements notice every state",
+        "A measurement looks different in each state of the causes that drive it.",
+        "A measurement that looks the same in two states hides the difference; its count of "
+        "components is too small. A finer measurement, or leaving it out, helps.",
+    ),
+    "assum:ssc": Meaning(
+        "Every hidden cause has something of its own",
+        "Of any two causes, each drives something that the other does not.",
+        "What drives what can still be right, but how likely the states are and what causes what "
+        "among the hidden causes cannot be told; add a measurement that one cause alone drives.",
+    ),
+    "thm:hidden-bipartite:eff": Meaning(
+        "Small groups of measurements suffice",
+        "Looking at few measurements at a time is enough to find who drives what.",
+        "The slower exact method was needed; the answer itself is not in doubt for this reason.",
+    ),
+    "thm:recovery:eff": Meaning(
+        "The quick method applies",
+        "The patterns of what each cause drives are independent of each other.",
+        "The slower exact method was needed; the answer itself is not in doubt for this reason.",
+    ),
+    "obs:counting": Meaning(
+        "The counts fit together",
+        "The numbers of components seen in single measurements and in groups of them agree with "
+        "one set of hidden causes.",
+        "The data contradict the model somewhere: measurements may influence each other, or "
+        "components overlap too much to be counted. More cases, or leaving out the measurement "
+        "that is named, helps.",
+    ),
+}
+_UNKNOWN = "See the paper for what this condition says."
+
+
+def meaning_of(verdict: Verdict) -> Meaning:
+    """The plain words for an assumption, or its own name where there are none."""
+    return MEANINGS.get(verdict.label, Meaning(verdict.name, _UNKNOWN, _UNKNOWN))
+
+
+def headline(model: LatentModel, evidence: Evidence) -> str:
+    """What was found, in one sentence."""
+    behind = f"{evidence.n_samples:,} cases of {_n(model.n_observed, 'measurement')}"
+    if model.n_latent == 0:
+        return f"No hidden cause was found behind {behind}."
+    return f"{_n(model.n_latent, 'hidden cause')} found behind {behind}."
+
+
+def findings(model: LatentModel, evidence: Evidence) -> list[str]:
+    """Each hidden cause with its states and what it drives, a sentence each."""
+    sentences = []
+    for j, (name, size) in enumerate(zip(model.latent_names, model.domain_sizes, strict=True)):
+        total = max(sum(evidence.state_sizes[j]), 1)
+        shares = ", ".join(f"{count / total:.0%}" for count in evidence.state_sizes[j])
+        driven = listed([model.observed_names[i] for i in model.children(j)])
+        sentences.append(
+            f"{shortened(name)} has {_n(size, 'state')} ({shares} of cases) and drives {driven or 'nothing'}."
+        )
+    untouched = [name for i, name in enumerate(model.observed_names) if not model.parents(i)]
+    if untouched:
+        sentences.append(f"No hidden cause was found behind {listed(untouched)}.")
+    return sentences
+
+
+def relations(model: LatentModel) -> list[str]:
+    """What causes what among the hidden causes, a sentence for each edge."""
+    names = [shortened(name) for name in model.latent_names]
+    sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
+    for i, j in sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected):
+        sentences.append(
+            f"{names[i]} and {names[j]} depend on each other; which one is the cause cannot be "
+            "told from these data."
+        )
+    if not sentences and model.n_latent > 1:
+        sentences.append("The hidden causes are independent of each other.")
+    return sentences
+
+
+def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
+    """What not to trust, and why; empty where nothing speaks against the answer."""
+    names = model.observed_names
+    sentences = [
+        f"{meaning_of(verdict).title}: not so. {verdict.message}" for verdict in evidence.failed
+    ]
+    weak = [
+        names[count.members[0]]
+        for count in evidence.singles
+        if count.confidence is not None and count.confidence < WEAK_CONFIDENCE
+    ]
+    if weak:
+        sentences.append(f"The number of components of {listed(weak)} is uncertain.")
+    blurred = [
+        names[i]
+        for i, scatter in enumerate(evidence.scatters)
+        if scatter.separation is not None and scatter.separation < WEAK_SEPARATION
+    ]
+    if blurred:
+        sentences.append(
+            f"The components of {listed(blurred)} overlap: taken alone, "
+            f"{'they misplace' if len(blurred) > 1 else 'it misplaces'} more than one case in ten."
+        )
+    if evidence.repairs:
+        sentences.append(
+            f"{_n(len(evidence.repairs), 'count')} had to be repaired to fit with the others."
+        )
+    close = [runner for runner in evidence.alternatives if runner.bic_gap < CLOSE_BIC_GAP]
+    if close:
+        sentences.append(
+            f"{_n(len(close), 'other answer')} fits nearly as well; see the alternatives in the "
+            "report."
+        )
+    if not evidence.converged:
+        sentences.append("The refinement stopped before it had settled.")
+    return sentences
+
+
+def trust(model: LatentModel, evidence: Evidence) -> list[str]:
+    """What speaks for the answer."""
+    sentences = []
+    decided = [verdict for verdict in evidence.verdicts if verdict.holds is not None]
+    if decided and not evidence.failed:
+        sentences.append("Every assumption that could be checked on the answer holds.")
+    separations = [s.separation for s in evidence.scatters if s.separation is not None]
+    if separations and min(separations) >= WEAK_SEPARATION:
+        share = min(separations)
+        cases = "every case" if share == 1 else f"at least {min(share, 0.999):.1%} of the cases"
+        sentences.append(
+            f"The components are well apart: each measurement alone places {cases} as all of them "
+            "together do."
+        )
+    if evidence.residual < NO_REMAINDER and model.n_latent:
+        sentences.append("The counts are explained without any remainder.")
+    return sentences
+
+
+def listed(names: Sequence[str], most: int = _LISTED) -> str:
+    """Names in one line, the rest counted."""
+    shown = ", ".join(shortened(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _n(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

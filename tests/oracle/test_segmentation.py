@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+from mixoracle.oracle.families import GaussianFamily
+from mixoracle.oracle.segmentation import FIRST_PIECES, ROWS_PER_PIECE, segment
+
+
+def is_same_partition(first, second):
+    pairs = len(set(zip(first.tolist(), second.tolist(), strict=True)))
+    return pairs == len(np.unique(first)) == len(np.unique(second))
+
+
+def run(block, max_components=128, seed=0):
+    spread = block.std(axis=0)
+    block = (block - block.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    family = GaussianFamily(block.shape[1])
+    return segment(block, family.features(block), family, max_components, seed)
+
+
+def separated(rng, n_components, n_rows, width, weights=None):
+    """Rows of components on a jittered grid, with the component of each."""
+    n_steps = int(np.ceil(n_components ** (1 / width)))
+    grid = np.stack(np.meshgrid(*[np.arange(n_steps)] * width), axis=-1).reshape(-1, width)
+    centres = 12.0 * rng.permutation(grid)[:n_components] + rng.uniform(-1, 1, width)
+    labels = rng.choice(n_components, size=n_rows, p=weights)
+    scales = rng.uniform(0.5, 1.0, (n_components, width))
+    return rng.normal(size=(n_rows, width)) * scales[labels] + centres[labels], labels
+
+
+def test_separated_components_are_found_with_their_rows():
+    right = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n_components, width = int(rng.integers(1, 10)), int(rng.integers(1, 6))
+        block, truth = separated(rng, n_components, 800, width)
+        labels, merging = run(block, seed=seed)
+        assert merging.n_components == labels.max() + 1
+        right += is_same_partition(labels, truth)
+    assert right >= 39
+
+
+def test_very_unequal_weights_and_tiny_components_are_found():
+    right = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        weights = np.array([0.9, 0.06, 0.03, 0.01])
+        block, truth = separated(rng, 4, 1500, 2, weights)
+        right += is_same_partition(run(block, seed=seed)[0], truth)
+    assert right >= 19
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_more_components_than_the_first_cut_has_pieces(seed):
+    rng = np.random.default_rng(seed)
+    n_components = FIRST_PIECES + 8
+    block, truth = separated(rng, n_components, 4000, 2)
+    assert is_same_partition(run(block, seed=seed)[0], truth)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_variable_has_more_components_than_allowed(seed):
+    rng = np.random.default_rng(seed)
+    block, _ = separated(rng, 6, 600, 2)
+    for limit in (1, 2, 4):
+        labels, merging = run(block, max_components=limit, seed=seed)
+        assert merging.n_components == labels.max() + 1 <= limit
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 2 * ROWS_PER_PIECE])
+def test_few_rows_make_few_components(n_rows):
+    block = np.random.default_rng(0).normal(size=(n_rows, 2))
+    labels, merging = run(block)
+    assert labels.shape == (n_rows,)
+    assert merging.n_components <= max(1, n_rows // ROWS_PER_PIECE)
+
+
+@pytest.mark.parametrize("n_levels", [1, 2, 5])
+def test_levels_without_scatter_are_components(n_levels):
+    truth = np.random.default_rng(n_levels).integers(n_levels, size=300)
+    labels, _ = run(truth[:, None].astype(float))
+    assert is_same_partition(labels, truth)
+
+
+def test_the_same_seed_gives_the_same_labels():
+    block, _ = separated(np.random.default_rng(5), 5, 500, 3)
+    first, again = run(block, seed=7), run(block, seed=7)
+    np.testing.assert_array_equal(first[0], again[0])
+    assert first[1].confidence == again[1].confidence
