@@ -24,9 +24,9 @@ from mixoracle.oracle.families.base import Floats
 from mixoracle.oracle.merging import pool
 from mixoracle.oracle.preparation import Prepared
 
-MAX_ITERATIONS = 200
-# Penalised log-likelihood per row; a thousand rows then agree to a thousandth of a nat.
-TOLERANCE = 1e-6
+MAX_ITERATIONS = 100
+# Penalised log-likelihood per row; ten thousand rows then agree to a tenth of a nat.
+TOLERANCE = 1e-5
 _CHUNK_ENTRIES = 4_000_000
 
 
@@ -36,7 +36,8 @@ class Refinement:
 
     ``weights`` (∏ domain_sizes,) are P(H) in C order, ``components`` are over the prepared
     coordinates, ``cells`` (N,) the most likely joint state of each prepared row, ``history`` the
-    penalised log-likelihood before each iteration.
+    penalised log-likelihood before each iteration. ``log_likelihood`` and ``bic`` are in the
+    units of the observations, the history in those of the prepared coordinates.
     """
 
     weights: Floats
@@ -101,6 +102,7 @@ class _StructuredEM:
                 break
             self._statistics, self._weights = statistics, weights
             self._maximise()
+        log_likelihood += self._prepared.log_units
         everywhere = np.zeros(self._n_cells)
         everywhere[self._active] = self._weights / self._weights.sum()
         return Refinement(
@@ -137,9 +139,11 @@ class _StructuredEM:
         statistics = [np.zeros_like(held) for held in self._statistics]
         weights = np.zeros(len(self._active))
         best = np.empty(n_rows, dtype=np.int64)
+        # A state may lose all its weight to underflow; it then stays at the smallest number.
+        log_weights = np.log(np.maximum(self._weights, np.finfo(float).tiny))
         for rows in self._chunks(len(self._active)):
             features = [self._prepared.features(i, rows) for i in range(len(self._families))]
-            joint = np.tile(np.log(self._weights), (rows.stop - rows.start, 1))
+            joint = np.tile(log_weights, (rows.stop - rows.start, 1))
             for i, family in enumerate(self._families):
                 density = family.log_density(features[i], self._components[i])
                 joint += density[:, self._codes[:, i]]

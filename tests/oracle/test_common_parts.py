@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixoracle.datasets import random_model
-from mixoracle.oracle.common_parts import common_part, maximal_common_parts
+from mixoracle.oracle.common_parts import common_part, find_latents
 from mixoracle.oracle.exact import ExactOracle
 
 
@@ -21,17 +21,6 @@ def common_states_by_graph(labels, columns):
     for number, part in enumerate(nx.connected_components(graph)):
         states[[row for kind, row in part if kind == "row"]] = number
     return states
-
-
-def maximal_sets_by_force(labels):
-    n_columns = labels.shape[1]
-    speaking = [
-        frozenset(subset)
-        for size in range(1, n_columns + 1)
-        for subset in combinations(range(n_columns), size)
-        if common_states_by_graph(labels, subset).max() > 0
-    ]
-    return {subset for subset in speaking if not any(subset < other for other in speaking)}
 
 
 def is_same_partition(first, second):
@@ -76,18 +65,23 @@ def test_a_common_part_is_commutative_associative_and_idempotent(labels):
 
 @settings(deadline=None)
 @given(label_tables())
-def test_all_maximal_sets_of_any_table_are_found(labels):
-    parts = maximal_common_parts(labels, range(labels.shape[1]), limit=100)
-    assert {part.members for part in parts} == maximal_sets_by_force(labels)
-    assert len({part.members for part in parts}) == len(parts)
-    for part in parts:
-        assert part.n_states == part.states.max() + 1
+def test_latents_explain_every_label_of_any_table(labels):
+    """Also where no model fits, the answer is one: distinct common parts, nothing unexplained."""
+    columns = range(labels.shape[1])
+    latents = find_latents(labels, columns)
+    for part in latents:
+        assert part.n_states == part.states.max() + 1 > 1
         assert is_same_partition(part.states, common_states_by_graph(labels, sorted(part.members)))
+    for column in columns:
+        above = [part.states for part in latents if column in part.members]
+        known = np.stack([np.zeros(len(labels), dtype=np.int64), *above], axis=1)
+        together = np.column_stack([known, labels[:, column]])
+        assert len(np.unique(together, axis=0)) == len(np.unique(known, axis=0))
 
 
-def drawn_model(seed, n_latent, n_observed, max_domain=3):
+def drawn_model(seed, n_latent, n_observed, max_domain=3, max_joint_states=200):
     return random_model(
-        n_latent, n_observed, max_domain, seed, covariance=None, max_joint_states=200
+        n_latent, n_observed, max_domain, seed, covariance=None, max_joint_states=max_joint_states
     )
 
 
@@ -101,16 +95,18 @@ def latents_of(model):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_latents_of_a_model_are_the_maximal_common_parts(seed):
+def test_the_latents_of_a_model_are_found_with_their_states(seed):
     rng = np.random.default_rng(seed)
     n_latent = int(rng.integers(1, 5))
     model = drawn_model(seed, n_latent, int(rng.integers(n_latent + 2, 9)))
     labels = ExactOracle(model).projection().labels
     expected = latents_of(model)
-    parts = maximal_common_parts(labels, range(model.n_observed), limit=16)
-    assert {part.members for part in parts} == expected.keys()
-    for part in parts:
-        assert is_same_partition(part.states, expected[part.members])
+    for columns in (range(model.n_observed), rng.permutation(model.n_observed).tolist()):
+        parts = find_latents(labels, columns)
+        assert {part.members for part in parts} == expected.keys()
+        assert len(parts) == model.n_latent
+        for part in parts:
+            assert is_same_partition(part.states, expected[part.members])
 
 
 def test_states_never_seen_do_no_harm_as_long_as_the_rest_holds_together():
@@ -134,7 +130,7 @@ def test_states_never_seen_do_no_harm_as_long_as_the_rest_holds_together():
         if any(true_counts[subsets.index(s)] != seen_counts[subsets.index(s)] for s in multiple):
             continue
         tried += 1
-        parts = maximal_common_parts(labels, range(5), limit=16)
+        parts = find_latents(labels, range(5))
         assert {part.members for part in parts} == expected.keys()
         for part in parts:
             assert is_same_partition(part.states, expected[part.members][kept])
@@ -142,24 +138,18 @@ def test_states_never_seen_do_no_harm_as_long_as_the_rest_holds_together():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_thirty_variables_are_no_trouble(seed):
-    model = drawn_model(seed, 4, 32, max_domain=2)
+def test_forty_variables_and_eight_latents_are_no_trouble(seed):
+    model = drawn_model(seed, 8, 40, max_domain=2, max_joint_states=256)
     labels = ExactOracle(model).projection().labels
-    parts = maximal_common_parts(labels, range(32), limit=16)
+    parts = find_latents(labels, range(40))
     assert {part.members for part in parts} == latents_of(model).keys()
 
 
 def test_only_the_columns_asked_for_take_part():
     labels = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]])
-    parts = maximal_common_parts(labels, [0, 1], limit=16)
+    parts = find_latents(labels, [0, 1])
     assert {part.members for part in parts} == {frozenset([0]), frozenset([1])}
 
 
-def test_silent_columns_have_no_common_part():
-    assert maximal_common_parts(np.zeros((4, 3), dtype=np.int64), range(3), limit=16) == []
-
-
-def test_more_sets_than_the_limit_are_no_answer():
-    bits = np.array([*np.ndindex(2, 2, 2, 2)], dtype=np.int64)
-    assert len(maximal_common_parts(bits, range(4), limit=4)) == 4
-    assert maximal_common_parts(bits, range(4), limit=3) == []
+def test_silent_columns_have_no_latents():
+    assert find_latents(np.zeros((4, 3), dtype=np.int64), range(3)) == []

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from mixoracle.oracle.families import GaussianFamily
 from mixoracle.oracle.merging import (
@@ -24,7 +25,10 @@ def is_same_partition(first, second):
 def cut(block, n_pieces, seed):
     if n_pieces == 1:
         return np.zeros(len(block), dtype=np.int64)
-    return KMeans(n_pieces, n_init=1, random_state=seed).fit_predict(block).astype(np.int64)
+    # Threads slow k-means down on blocks this small.
+    with threadpool_limits(limits=1):
+        labels = KMeans(n_pieces, n_init=1, random_state=seed).fit_predict(block)
+    return labels.astype(np.int64)
 
 
 def standardised(block):

@@ -1,8 +1,16 @@
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from mixoracle.oracle.families import GaussianFamily
 from mixoracle.oracle.segmentation import FIRST_PIECES, ROWS_PER_PIECE, segment
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """As the oracle runs it: k-means on small blocks is slowed down by threads."""
+    with threadpool_limits(limits=1):
+        yield
 
 
 def is_same_partition(first, second):

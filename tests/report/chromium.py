@@ -75,9 +75,17 @@ class Browser:
         read_there, write_here = os.pipe()
         # The browser reads commands from descriptor 3 and writes answers to descriptor 4; a shell
         # puts our ends there, since they may have any number here.
-        plumbing = f"exec 3<&{read_there} 4>&{write_there}; exec \"$@\""
+        plumbing = f'exec 3<&{read_there} 4>&{write_there}; exec "$@"'
         self._process = subprocess.Popen(
-            ["bash", "-c", plumbing, "bash", path, *_FLAGS, f"--user-data-dir={self._profile.name}"],
+            [
+                "bash",
+                "-c",
+                plumbing,
+                "bash",
+                path,
+                *_FLAGS,
+                f"--user-data-dir={self._profile.name}",
+            ],
             pass_fds=(read_there, write_there),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -160,9 +168,7 @@ class Browser:
             "return [b.x + b.width / 2, b.y + b.height / 2]; })()"
         )
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self.call(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-            )
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, key, code, text=""):
         """Press a key."""

@@ -8,13 +8,14 @@ wrong is a bug and shows its traceback.
 
 from __future__ import annotations
 
+import errno
 from importlib import import_module
 from typing import Any
 
 import click
 
 from mixoracle._version import __version__
-from mixoracle.cli.terminal import DEBUG_KEY, debug_option
+from mixoracle.cli.terminal import DEBUG_KEY, debug_option, example
 from mixoracle.errors import MixoracleError
 
 EXIT_BAD_INPUT = 2
@@ -47,7 +48,8 @@ class _Program(click.Group):
         try:
             return super().invoke(ctx)
         except (MixoracleError, OSError, MemoryError) as error:
-            if ctx.meta.get(DEBUG_KEY):
+            # Click knows what to do when nobody reads on.
+            if ctx.meta.get(DEBUG_KEY) or isinstance(error, BrokenPipeError):
                 raise
             raise _BadInput(_one_line(error)) from error
         except KeyboardInterrupt:
@@ -57,30 +59,41 @@ class _Program(click.Group):
             ctx.exit(EXIT_INTERRUPTED)
 
 
+_REMEDIES = {
+    errno.ENOSPC: "free some space, or choose another disk",
+    errno.EFBIG: "choose a place without such a limit",
+    errno.EACCES: "choose a place that you may use, or ask for the right to it",
+    errno.EROFS: "choose a place that can be written to",
+}
+
+
 def _one_line(error: Exception) -> str:
     """What was expected, what came and what to do, without line breaks."""
     if isinstance(error, MixoracleError):
         message = str(error)
     elif isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
         reason = error.strerror or str(error)
-        message = f"{where}{reason[:1].lower()}{reason[1:]}; free or choose another place"
+        where = f"{error.filename}: " if error.filename else ""
+        remedy = _REMEDIES.get(error.errno or 0, "check the place, or choose another")
+        message = f"{where}{reason[:1].lower()}{reason[1:]}; {remedy}"
     else:
         message = "the data need more memory than there is; use fewer rows or a larger machine"
     return " ".join(message.split())
 
 
-@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Program,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=example(
+        "mixoracle simulate --latents 3 --observed 7 --out problem",
+        "mixoracle learn problem/data.csv --out result",
+        "mixoracle evaluate result problem",
+    ),
+)
 @click.version_option(__version__, prog_name="mixoracle")
 @debug_option
 def main() -> None:
     """Find the hidden discrete causes behind data, and the causal graph among them.
-
-    \b
-    Example: make a problem with a known answer, learn from it, look at what was found.
-      mixoracle simulate --latents 3 --observed 7 --out problem
-      mixoracle learn problem/data.csv --out result
-      mixoracle evaluate result problem
 
     Exit codes: 0 done, 2 bad input or no place to write, 3 an assumption failed under --strict,
     130 stopped by Ctrl-C.

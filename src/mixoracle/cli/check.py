@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import click
 
-from mixoracle.cli.terminal import console, output_options, print_json
+from mixoracle.cli.terminal import console, example, output_options, print_json
 
 
-@click.command("check")
+@click.command("check", epilog=example("mixoracle check result"))
 @click.argument("result", type=click.Path())
 @click.option("--strict", is_flag=True, help="Exit with 3 if an assumption fails that matters.")
 @output_options
 def command(result: str, strict: bool, quiet: bool, as_json: bool) -> None:
-    """Explain each assumption behind RESULT, a folder that learn made, and its verdict.
-
-    \b
-    Example:
-      mixoracle check result
-    """
+    """Explain each assumption behind RESULT, a folder that learn made, and its verdict."""
     from mixoracle.report import text
     from mixoracle.report.folder import read_result
 

@@ -8,25 +8,25 @@ import click
 
 from mixoracle.cli.terminal import (
     console,
+    example,
     out_option,
     output_options,
     print_json,
-    seed_option,
     staged,
 )
 
 # Both kinds of edges among the causes, and an answer in seconds.
-_LATENTS, _OBSERVED, _SAMPLES = 4, 8, 3000
+_LATENTS, _OBSERVED, _SAMPLES, _SEED = 4, 8, 3000, 14
 _SETTINGS = {"oracle": "signature", "search": "auto", "max_components": None, "jobs": 1}
 
 
-@click.command("demo")
+@click.command("demo", epilog=example("mixoracle demo --out demo-result"))
 @out_option("Folder to leave the result in.", default="demo-result", show_default=True)
 @click.option("--latents", default=_LATENTS, type=click.IntRange(min=1), show_default=True)
 @click.option("--observed", default=_OBSERVED, type=click.IntRange(min=1), show_default=True)
 @click.option("--max-domain", default=3, type=click.IntRange(min=2), show_default=True)
 @click.option("--samples", default=_SAMPLES, type=click.IntRange(min=30), show_default=True)
-@seed_option
+@click.option("--seed", default=_SEED, type=click.IntRange(min=0), show_default=True)
 @output_options
 def command(
     out: str,
@@ -42,10 +42,6 @@ def command(
     """Simulate hidden causes, learn them from the data alone, and compare with the truth.
 
     Running it again replaces what an earlier demo left.
-
-    \b
-    Example:
-      mixoracle demo --out demo-result
     """
     from mixoracle.cli.fitting import PLANS, learn_into
     from mixoracle.cli.inputs import Input

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mixoracle.cli.simulate import TRUTH_FOLDER
-from mixoracle.cli.terminal import console, output_options, print_json
+from mixoracle.cli.terminal import console, example, output_options, print_json
 
 if TYPE_CHECKING:
     from mixoracle.metrics import Comparison, StateAgreement
     from mixoracle.model import LatentModel
 
 
-@click.command("evaluate")
+@click.command("evaluate", epilog=example("mixoracle evaluate result problem"))
 @click.argument("result", type=click.Path())
 @click.argument("truth", type=click.Path())
 @output_options
@@ -24,10 +24,6 @@ def command(result: str, truth: str, quiet: bool, as_json: bool) -> None:
 
     TRUTH is a folder that simulate made, or any saved model. Latents and states are matched
     first, since their names and order mean nothing.
-
-    \b
-    Example:
-      mixoracle evaluate result problem
     """
     from mixoracle.metrics import compare
     from mixoracle.report import text

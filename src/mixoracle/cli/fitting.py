@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mixoracle.cli.terminal import Stages
     from mixoracle.observations import Observations
 
+GATHERING = "gathering the evidence"
 WRITING = "writing the result"
 # The stages that the learner names, with the share of the time that each took on the paper's
 # problems; a stage that is missing here is shown without a forecast.
@@ -38,12 +39,14 @@ PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
         ("decoding the latents", 0.04),
         ("recovering the graph and refining it", 0.06),
         ("searching the latent graph", 0.01),
-        (WRITING, 0.04),
+        (GATHERING, 0.02),
+        (WRITING, 0.02),
     ),
     "kmeans": (
         ("asking the oracle", 0.95),
         ("recovering the graph and refining it", 0.03),
-        ("searching the latent graph", 0.01),
+        ("searching the latent graph", 0.005),
+        (GATHERING, 0.005),
         (WRITING, 0.01),
     ),
 }
@@ -91,6 +94,7 @@ def fit(
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
+    tell(GATHERING)
     return learner, gather(learner, observations, "; ".join(failures))
 
 

@@ -10,6 +10,7 @@ import click
 
 from mixoracle.cli.terminal import (
     console,
+    example,
     out_option,
     output_options,
     print_json,
@@ -24,7 +25,15 @@ _ANY_FILE = click.Path(dir_okay=False)
 _AT_LEAST_ONE = click.IntRange(min=1)
 
 
-@click.command("learn")
+@click.command(
+    "learn",
+    epilog=example(
+        "mixoracle learn patients.csv --groups panels.toml --id-column patient --out result",
+        "with panels.toml:",
+        'blood = ["hb", "crp", "leu"]',
+        'heart = ["pulse", "pressure"]',
+    ),
+)
 @click.argument("data", type=_ANY_FILE)
 @out_option("Folder to leave the result in; needed unless --dry-run.")
 @click.option(
@@ -83,13 +92,6 @@ def command(
 
     Leaves in the folder of --out: report.html to look at, model.json with its arrays, states.csv
     with the state of every case, graph.svg, run.json and evidence.json.
-
-    \b
-    Example:
-      mixoracle learn patients.csv --groups panels.toml --id-column patient --out result
-    with panels.toml:
-      blood = ["hb", "crp", "leu"]
-      heart = ["pulse", "pressure"]
     """
     from mixoracle.cli.inputs import InputChoices, read_input
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from mixoracle.cli.terminal import console, output_options, print_json
+from mixoracle.cli.terminal import console, example, output_options, print_json
 
 
-@click.command("report")
+@click.command("report", epilog=example("mixoracle report result --figures"))
 @click.argument("result", type=click.Path())
 @click.option("--figures", is_flag=True, help="Also draw PNG and PDF figures into RESULT/figures.")
 @output_options
@@ -17,10 +17,6 @@ def command(result: str, figures: bool, quiet: bool, as_json: bool) -> None:
     """Write report.html and graph.svg of RESULT, a folder that learn made, again.
 
     The data are not needed.
-
-    \b
-    Example:
-      mixoracle report result --figures
     """
     from mixoracle.report.folder import GRAPH_FILE, REPORT_FILE, read_result, write_report
 

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import click
 
-from mixoracle.cli.terminal import console, out_option, output_options, print_json, seed_option
+from mixoracle.cli.terminal import (
+    console,
+    example,
+    out_option,
+    output_options,
+    print_json,
+    seed_option,
+)
 
 DATA_FILE = "data.csv"
 TRUTH_FOLDER = "truth"
 _AT_LEAST_ONE = click.IntRange(min=1)
 
 
-@click.command("simulate")
+@click.command(
+    "simulate",
+    epilog=example(
+        "mixoracle simulate --latents 3 --observed 7 --samples 5000 --seed 1 --out problem"
+    ),
+)
 @click.option("--latents", default=3, type=_AT_LEAST_ONE, show_default=True, help="Hidden causes.")
 @click.option("--observed", default=7, type=_AT_LEAST_ONE, show_default=True, help="Measurements.")
 @click.option("--samples", default=2000, type=_AT_LEAST_ONE, show_default=True, help="Cases.")
@@ -48,10 +60,6 @@ def command(
 
     Leaves in the folder of --out: data.csv with columns X1[0], X1[1], …, and in truth/ the model
     behind them and the hidden states of every case.
-
-    \b
-    Example:
-      mixoracle simulate --latents 3 --observed 7 --samples 5000 --seed 1 --out problem
     """
     from mixoracle.datasets import paper_problem
     from mixoracle.report import text
@@ -69,8 +77,14 @@ def command(
         problem.observations.write(folder / DATA_FILE)
         problem.model.save(folder / TRUTH_FOLDER)
         write_states(folder / TRUTH_FOLDER / STATES_FILE, problem.model, problem.states)
-        settings = {"latents": latents, "observed": observed, "samples": samples, "seed": seed}
-        settings |= {"max_domain": max_domain, "covariance": covariance}
+        settings = {
+            "latents": latents,
+            "observed": observed,
+            "samples": samples,
+            "max_domain": max_domain,
+            "covariance": covariance,
+            "seed": seed,
+        }
         write_json(folder / RUN_FILE, {"simulated": settings})
     if as_json:
         print_json({"out": out, **text.model_document(problem.model)})

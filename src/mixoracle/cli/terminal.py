@@ -27,6 +27,11 @@ _PIPE_WIDTH = 100
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+def example(*lines: str) -> str:
+    """An example for the end of a command's help; click keeps the lines after a backspace."""
+    return "\n".join(["\b", "Example:", *(f"  {line}" for line in lines)])
+
+
 def _remember_debug(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value:
         ctx.meta[DEBUG_KEY] = True

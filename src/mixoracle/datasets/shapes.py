@@ -124,7 +124,9 @@ def _log_heavy(standard: Floats) -> Floats:
     width, degrees = standard.shape[1], _HEAVY_DEGREES
     scale = degrees - 2.0
     constant = (
-        gammaln(0.5 * (degrees + width)) - gammaln(0.5 * degrees) - 0.5 * width * np.log(np.pi * scale)
+        gammaln(0.5 * (degrees + width))
+        - gammaln(0.5 * degrees)
+        - 0.5 * width * np.log(np.pi * scale)
     )
     square = (standard**2).sum(axis=1)
     return np.asarray(constant - 0.5 * (degrees + width) * np.log1p(square / scale))

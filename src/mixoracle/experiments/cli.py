@@ -2,8 +2,8 @@
 
 Each command defines its study, runs what is missing of it in ``--out``, and shows how far it is;
 the same command again continues an interrupted study. Like :mod:`mixoracle.cli` this module loads
-nothing heavy before a command runs. Errors that mixoracle raises on purpose end with one line and
-exit code 2.
+nothing heavy before a command runs. The group is made to be attached to the main command, which
+turns the errors that mixoracle raises on purpose into one line and exit code 2.
 """
 
 from __future__ import annotations
@@ -15,25 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mixoracle.errors import MixoracleError
-
 if TYPE_CHECKING:
     from mixoracle.experiments.results import Result
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 _INTERRUPTED = 130  # what shells use for a process ended by Ctrl-C
-
-
-class _BadInput(click.ClickException):
-    exit_code = 2
-
-
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
-    try:
-        yield
-    except MixoracleError as error:
-        raise _BadInput(str(error)) from error
 
 
 def _whole_numbers(
@@ -161,8 +147,7 @@ def report(folders: tuple[Path, ...], out: Path | None) -> None:
     """
     from mixoracle.experiments.report import write_report
 
-    with _one_line_errors():
-        page = write_report(folders, out or folders[0] / "report")
+    page = write_report(folders, out or folders[0] / "report")
     click.echo(f"wrote {page}")
 
 
@@ -181,18 +166,17 @@ def _run(
     from mixoracle.experiments.runner import run_study
     from mixoracle.experiments.studies import define
 
-    with _one_line_errors():
-        study = define(
-            name, samples=samples, runs=runs, seed=seed, oracle=oracle, covariance=covariance
-        )
-        try:
-            with _progress(name) as (on_start, on_result):
-                made = run_study(
-                    study, out, jobs=jobs, dask=dask, on_start=on_start, on_result=on_result
-                )
-        except KeyboardInterrupt:
-            click.echo(f"interrupted; the same command continues the study in {out}", err=True)
-            raise SystemExit(_INTERRUPTED) from None
+    study = define(
+        name, samples=samples, runs=runs, seed=seed, oracle=oracle, covariance=covariance
+    )
+    try:
+        with _progress(name) as (on_start, on_result):
+            made = run_study(
+                study, out, jobs=jobs, dask=dask, on_start=on_start, on_result=on_result
+            )
+    except KeyboardInterrupt:
+        click.echo(f"Interrupted; the same command continues the study in {out}.", err=True)
+        raise SystemExit(_INTERRUPTED) from None
     click.echo(f"{made} runs made, all {study.n_runs} are in {out}")
 
 

@@ -2,8 +2,8 @@
 
 A study has arms, conditions under which its runs are made, and each arm goes through the same
 schedule of settings (m, n) in a fixed ratio. The run with a given number is the same whatever the
-total: numbers take the arms in turn, and settings by weighted round robin, so that any first part
-of a study is in proportion, and a longer study begins with the shorter one.
+total: numbers take the arms in turn, and settings by a fair rota, so that any first part of a
+study is in proportion, and a longer study begins with the shorter one.
 
 Where arms differ in what is done to a problem rather than in the problem (noise, samples, search)
 the study is paired: the runs of one round share a seed, so that they share their graph and P(H).
@@ -14,17 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from mixoracle.datasets import PAPER_MAX_DOMAIN, PAPER_RATIO, PAPER_SETTINGS
+from mixoracle.datasets.shapes import SHAPES
 from mixoracle.errors import InvalidInputError
-from mixoracle.experiments.noise import NOISES
 
 Setting = tuple[int, int]
 
 ORACLES = ("signature", "kmeans")
 SEARCHES = ("auto", "exact", "ges", "pc")
 COVARIANCES = ("code", "text")
+NOISES = ("gaussian", *SHAPES)
 
 # Part of every seed, so that no two studies draw the same problems; never to be renumbered.
 _KEYS = {"paper": 1, "small": 2, "overlap": 3, "samples": 4, "size": 5, "families": 6, "search": 7}
@@ -74,7 +76,7 @@ class Conditions:
     width : int
         The dimension of each observed variable.
     noise : str
-        The shape of the noise around a component's mean; see :mod:`mixoracle.experiments.noise`.
+        The shape of the components, one of :data:`NOISES`; means and covariances stay the same.
     max_domain, max_joint_states : int
     """
 
@@ -93,7 +95,7 @@ class Conditions:
             ("oracle", self.oracle, ORACLES),
             ("search", self.search, SEARCHES),
             ("covariance", self.covariance, COVARIANCES),
-            ("noise", self.noise, tuple(NOISES)),
+            ("noise", self.noise, NOISES),
         ):
             if value not in known:
                 raise InvalidInputError(
@@ -209,21 +211,27 @@ class Study:
 
 
 def round_robin(ratio: Sequence[int]) -> tuple[int, ...]:
-    """One cycle of smooth weighted round robin: each index as often as its share, spread out.
+    """One cycle of turns: each index as often as its share says, spread as evenly as can be.
 
-    Whoever has waited longest for its share comes next (ties: the first), so that no beginning of
-    the sequence strays from the ratio by a whole turn or more.
+    Tijdeman's rule (The chairman assignment problem, 1980): of those who have fallen behind by
+    enough, the one whose next turn is due first. No beginning of the sequence then strays from
+    the ratio by a whole turn, which plain weighted round robin does not promise.
 
     >>> round_robin((1, 2, 1))
     (1, 0, 2, 1)
     """
     total = sum(ratio)
-    credit = [0] * len(ratio)
+    slack = max(2 * len(ratio) - 2, 1)  # 1/slack of a turn is how far behind is enough
+    taken = [0] * len(ratio)
     cycle = []
-    for _ in range(total):
-        credit = [held + share for held, share in zip(credit, ratio, strict=True)]
-        chosen = max(range(len(ratio)), key=credit.__getitem__)
-        credit[chosen] -= total
+    for turn in range(1, total + 1):
+        behind = [
+            index
+            for index, share in enumerate(ratio)
+            if slack * (turn * share - taken[index] * total) >= total
+        ]
+        chosen = min(behind, key=lambda i: Fraction(slack * (taken[i] + 1) - 1, ratio[i]))
+        taken[chosen] += 1
         cycle.append(chosen)
     return tuple(cycle)
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from mixoracle.errors import AssumptionWarning, MixoracleError
-from mixoracle.experiments.noise import observe
 from mixoracle.experiments.results import Result, Score
 from mixoracle.experiments.studies import Task
 
@@ -78,8 +77,8 @@ class _Trial:
 
     def run(self) -> Result:
         """Draw, learn and compare."""
-        for_problem, for_noise, for_learner = np.random.SeedSequence(self.task.entropy).spawn(3)
-        problem = self._draw(for_problem, np.random.default_rng(for_noise))
+        for_problem, for_learner = np.random.SeedSequence(self.task.entropy).spawn(2)
+        problem = self._draw(for_problem)
         self.known["domains"] = problem.model.domain_sizes
         self.known["edges"] = edge_count(problem.model)
         truth = with_true_dag(problem)
@@ -93,25 +92,25 @@ class _Trial:
         reason = f"{type(error).__name__}: {error}"
         return Result(**self.known, status="failed", stage=self.stage, reason=reason)
 
-    def _draw(self, seed: np.random.SeedSequence, noise: np.random.Generator) -> Problem:
+    def _draw(self, seed: np.random.SeedSequence) -> Problem:
         from mixoracle.datasets import paper_problem
 
         asked = self.task.conditions
         m, n = self.task.setting
+        # A model is drawn before its samples, so a seed gives one model for all sample sizes.
+        rng = np.random.default_rng(seed)
         problem = paper_problem(
             m,
             n,
             asked.max_domain,
             asked.n_samples,
-            seed,
+            rng,
             cast("Any", asked.covariance),
             max_joint_states=asked.max_joint_states,
             width=asked.width,
             scale=asked.scale,
         )
-        if asked.noise == "gaussian":
-            return problem
-        return replace(problem, observations=observe(problem, asked.noise, noise))
+        return problem if asked.noise == "gaussian" else reshaped(problem, asked.noise, rng)
 
     def _limit(self, problem: Problem) -> LatentModel:
         """The truth with Λ searched, and P(H) counted, from the true states of the rows."""
@@ -164,6 +163,22 @@ class _Trial:
             accuracy=None if np.isnan(agreement) else round(agreement, 6),
             broken=tuple(sorted({verdict.label for verdict in broken})),
         )
+
+
+def reshaped(problem: Problem, noise: str, rng: np.random.Generator) -> Problem:
+    """The problem with components of another shape, and new rows drawn from them."""
+    from mixoracle.datasets import sample
+    from mixoracle.datasets.shapes import ShapedComponents
+    from mixoracle.model import GaussianComponents
+
+    components = tuple(
+        ShapedComponents(held.means, held.covariances, cast("Any", noise))
+        for held in problem.model.components or ()
+        if isinstance(held, GaussianComponents)
+    )
+    model = replace(problem.model, components=components)
+    observations, states = sample(model, problem.observations.n_samples, rng)
+    return replace(problem, model=model, observations=observations, states=states)
 
 
 def with_true_dag(problem: Problem) -> LatentModel:

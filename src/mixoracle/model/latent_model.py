@@ -19,6 +19,7 @@ from mixoracle.model.joint import JointTable
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.axes import Axes
 
     from mixoracle.model.inference import Answer, Bounds, Intervention, Variable
 
@@ -229,6 +230,12 @@ class LatentModel(FrozenArrays):
         from mixoracle.model.inference import effect as effect_of
 
         return effect_of(self, cause, effect)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw G with matplotlib, into ``ax`` or into new axes, and return them."""
+        from mixoracle.report.figures import plot
+
+        return plot(self, ax)
 
     def save(self, directory: str | PathLike[str]) -> None:
         """Write ``model.json`` and its arrays into ``directory``, atomically."""

@@ -61,61 +61,55 @@ def common_part(first: Labels, second: Labels) -> Labels:
             rows = grown
         reached[rows] = n_parts
         n_parts += 1
-    return np.unique(reached[first], return_inverse=True)[1].astype(np.int64)
+    return _renumbered(reached[first])
 
 
-def maximal_common_parts(labels: Labels, columns: Sequence[int], limit: int) -> list[CommonPart]:
-    """All maximal sets of ``columns`` with more than one common state.
+def find_latents(labels: Labels, columns: Sequence[int]) -> list[CommonPart]:
+    """The latents behind the labels of ``columns``: maximal common parts, each with its states.
 
-    Sets are closed as the search goes: a column that adds no coarsening is added at once, so that
-    the number of sets visited is the number of intersections of parent sets, not 2^n. More than
-    ``limit`` maximal sets are no small set of causes; then the list is empty.
+    Latents are looked for until the labels of every column are explained by the latents above it.
+    To find one, start from an unexplained column and add every other column whose common part
+    with what is held still says something new. When no column is left, the members are exactly
+    ne(H) of one new latent H, by no twins and the subset condition: a column in ne(H) always says
+    something new, and one outside of it would have taken H out of the common part.
     """
-    search = _Search(labels, columns, limit)
+    found: list[CommonPart] = []
     for column in columns:
-        states = np.unique(labels[:, column], return_inverse=True)[1].astype(np.int64)
-        if states.max() > 0:
-            search.visit(*search.close(frozenset([column]), states))
-        if search.is_over_limit:
-            return []
-    return search.maximal
+        while True:
+            known = _join([part.states for part in found if column in part.members], labels)
+            if _is_function(labels[:, column], known):
+                break
+            found.append(_grow(labels, columns, column, known))
+    return found
 
 
-class _Search:
-    """Depth-first search over closed sets; one for each call, so that nothing is shared."""
+def _grow(labels: Labels, columns: Sequence[int], start: int, known: Labels) -> CommonPart:
+    """A maximal set with ``start`` whose common part is not a function of what is known."""
+    members = {start}
+    states = _renumbered(labels[:, start])
+    for column in columns:
+        if column == start:
+            continue
+        coarser = common_part(states, labels[:, column])
+        if coarser.max() > 0 and not _is_function(coarser, known):
+            members.add(column)
+            states = coarser
+    return CommonPart(frozenset(members), states)
 
-    def __init__(self, labels: Labels, columns: Sequence[int], limit: int) -> None:
-        self._labels = labels
-        self._columns = columns
-        self._limit = limit
-        self._seen: set[frozenset[int]] = set()
-        self.maximal: list[CommonPart] = []
 
-    @property
-    def is_over_limit(self) -> bool:
-        return len(self.maximal) > self._limit
+def _join(labellings: list[Labels], labels: Labels) -> Labels:
+    """One label for each combination of several labellings."""
+    joined = np.zeros(len(labels), dtype=np.int64)
+    for states in labellings:
+        joined = _renumbered(joined * (states.max() + 1) + states)
+    return joined
 
-    def close(self, members: frozenset[int], states: Labels) -> tuple[frozenset[int], Labels]:
-        """Add every column that leaves all states of the set apart."""
-        closed = {
-            column
-            for column in self._columns
-            if column not in members
-            and common_part(states, self._labels[:, column]).max() == states.max()
-        }
-        return members | closed, states
 
-    def visit(self, members: frozenset[int], states: Labels) -> None:
-        if members in self._seen or self.is_over_limit:
-            return
-        self._seen.add(members)
-        extended = False
-        for column in self._columns:
-            if column in members:
-                continue
-            coarser = common_part(states, self._labels[:, column])
-            if coarser.max() > 0:
-                extended = True
-                self.visit(*self.close(members | {column}, coarser))
-        if not extended:
-            self.maximal.append(CommonPart(members, states))
+def _is_function(labelling: Labels, of: Labels) -> bool:
+    """Whether rows that agree in ``of`` agree in ``labelling``."""
+    pairs = _renumbered(of) * (labelling.max() + 1) + labelling
+    return len(np.unique(pairs)) == len(np.unique(of))
+
+
+def _renumbered(labelling: Labels) -> Labels:
+    return np.unique(labelling, return_inverse=True)[1].astype(np.int64)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from mixoracle.errors import InvalidInputError
 
 
@@ -39,7 +41,7 @@ class ComponentCounts:
         self._ask = ask
 
     def __getitem__(self, subset: Iterable[int | str] | int | str) -> ComponentCount:
-        members = [subset] if isinstance(subset, int | str) else list(subset)
+        members = [subset] if isinstance(subset, int | str | np.integer) else list(subset)
         places = frozenset(self._place(member) for member in members)
         answer = self._ask(places)
         return answer if isinstance(answer, ComponentCount) else ComponentCount(answer)

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.oracle.common_parts import maximal_common_parts
+from mixoracle.oracle.common_parts import find_latents
 from mixoracle.oracle.families import Family, Prior
 from mixoracle.oracle.families.base import Floats
 from mixoracle.oracle.merging import log_dirichlet_multinomial, pool
@@ -31,10 +31,15 @@ _ROW_BOUNDS = (0.0, 1.5, 2.5, 4.0, 6.0, 9.0, 14.0, 20.0, 30.0, 45.0)
 _MOST_LEFT_OUT = 0.1
 MAX_LATENTS = 16
 MAX_JOINT_STATES = 10_000
+# A reading that leaves most joint states without any component has mistaken noise for latents.
+_STATES_PER_COMPONENT = 16
+# An answer is taken at once only if at least this share of its joint states was seen.
+_SEEN_SHARE = 0.5
 # Up to this many latents all parent sets are tried for each variable, beyond it one at a time.
-_ALL_PARENT_SETS = 6
-# Distinct proposals that are scored; later ones leave out more and more.
-_MAX_PROPOSALS = 80
+_ALL_PARENT_SETS = 4
+# Proposals are made until so many in a row brought nothing better, and never more than this.
+_PATIENCE = 24
+_MAX_PROPOSALS = 120
 
 
 @dataclass(frozen=True)
@@ -94,13 +99,20 @@ def decode(table: RowTable) -> list[Reading]:
     The last resort, one latent whose states are the components over X, is always among them.
     """
     readings: dict[tuple[tuple[bytes, int], ...], Reading] = {}
-    for proposal in _proposals(table):
-        reading = _read(table, proposal)
-        if reading.is_clean:
-            return [reading]
-        held = readings.get(reading.structure)
-        if held is None or reading.log_evidence > held.log_evidence:
-            readings[reading.structure] = reading
+    best, waited = -np.inf, 0
+    for proposal in islice(_proposals(table), _MAX_PROPOSALS):
+        waited += 1
+        if proposal is not None:
+            reading = _read(table, proposal)
+            if reading.is_clean:
+                return [reading]
+            held = readings.get(reading.structure)
+            if held is None or reading.log_evidence > held.log_evidence:
+                readings[reading.structure] = reading
+            if reading.log_evidence > best:
+                best, waited = reading.log_evidence, 0
+        if waited >= _PATIENCE:
+            break
     everything = np.ones(len(table.labels), dtype=bool)
     single = _read(table, _Proposal(everything, np.arange(len(table.labels))[:, None]))
     readings.setdefault(single.structure, single)
@@ -118,8 +130,11 @@ def configurations(adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]) ->
     return codes
 
 
-def _proposals(table: RowTable) -> Iterator[_Proposal]:
-    """Proposals from all components and variables first, then with more and more left out."""
+def _proposals(table: RowTable) -> Iterator[_Proposal | None]:
+    """Proposals from all components and variables first, then with more and more left out.
+
+    None stands for an attempt that came to nothing, so that the caller can count it.
+    """
     n_components = [len(np.unique(column)) for column in table.labels.T]
     speaking = [i for i, k in enumerate(n_components) if k > 1]
     if not speaking:
@@ -127,20 +142,26 @@ def _proposals(table: RowTable) -> Iterator[_Proposal]:
         yield _Proposal(everything, np.zeros((len(table.labels), 0), dtype=np.int64))
         return
     seen: set[tuple[bytes, bytes]] = set()
-    total = table.counts.sum()
-    for bound in _ROW_BOUNDS:
-        kept = table.counts > bound
-        if table.counts[kept].sum() < (1.0 - _MOST_LEFT_OUT) * total:
-            return
-        labels = _renumbered(table.labels[kept])
-        for columns in _column_choices(speaking, n_components):
-            states = _common_states(labels, columns)
+    for columns in _column_choices(speaking, n_components):
+        for kept in _row_choices(table.counts):
+            states = _common_states(_renumbered(table.labels[kept]), columns)
             if states is None or (key := (kept.tobytes(), states.tobytes())) in seen:
+                yield None
                 continue
             seen.add(key)
             yield _Proposal(kept, states)
-            if len(seen) >= _MAX_PROPOSALS:
-                return
+
+
+def _row_choices(counts: Floats) -> Iterator[NDArray[np.bool_]]:
+    """All components, then without those of at most 1, 2, 4… rows; each choice once."""
+    before = -1
+    for bound in _ROW_BOUNDS:
+        kept = counts > bound
+        if counts[kept].sum() < (1.0 - _MOST_LEFT_OUT) * counts.sum():
+            return
+        if kept.sum() != before:
+            before = kept.sum()
+            yield kept
 
 
 def _column_choices(speaking: list[int], n_components: list[int]) -> Iterator[list[int]]:
@@ -155,11 +176,12 @@ def _column_choices(speaking: list[int], n_components: list[int]) -> Iterator[li
 
 
 def _common_states(labels: NDArray[np.int64], columns: list[int]) -> NDArray[np.int64] | None:
-    """The states of the latents that the maximal common parts suggest, (rows, m)."""
-    parts = maximal_common_parts(labels, columns, MAX_LATENTS)
-    if not parts or prod(part.n_states for part in parts) > MAX_JOINT_STATES:
+    """The states of the latents that the labels suggest, (rows, m), if they are few enough."""
+    latents = find_latents(labels, columns)
+    limit = min(MAX_JOINT_STATES, _STATES_PER_COMPONENT * len(labels))
+    if len(latents) > MAX_LATENTS or prod(part.n_states for part in latents) > limit:
         return None
-    ordered = sorted(parts, key=lambda part: sorted(part.members))
+    ordered = sorted(latents, key=lambda part: sorted(part.members))
     return np.stack([part.states for part in ordered], axis=1)
 
 
@@ -250,8 +272,11 @@ def _log_evidence(table: RowTable, cells: NDArray[np.int64], codes: NDArray[np.i
 def _explains_all(
     labels: NDArray[np.int64], cells: NDArray[np.int64], codes: NDArray[np.int64]
 ) -> bool:
-    """Whether the labels are exactly the configurations, up to their names."""
-    if len(np.unique(cells)) < len(cells):
+    """Whether the labels are exactly the configurations, up to their names.
+
+    Where most joint states were never seen, too much is explained by too little.
+    """
+    if len(np.unique(cells)) < len(cells) or len(cells) < _SEEN_SHARE * len(codes):
         return False
     for i, column in enumerate(labels.T):
         pairs = np.unique(np.stack([column, codes[cells, i]]), axis=1)

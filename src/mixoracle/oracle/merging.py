@@ -92,18 +92,24 @@ def log_dirichlet_multinomial(counts: Floats, concentration: float) -> float:
     )
 
 
-def merge_pieces(statistics: Floats, family: Family, pieces: CutPieces | KnownPieces) -> Merging:
+def merge_pieces(
+    statistics: Floats,
+    family: Family,
+    pieces: CutPieces | KnownPieces,
+    max_components: int | None = None,
+) -> Merging:
     """Decide which pieces are one component; ``statistics`` is (n_pieces, n_features)."""
+    first_level = max(0, len(statistics) - (max_components or len(statistics)))
     prior = family.prior(statistics)
     best_score, best = -np.inf, None
     for _ in range(_MAX_ROUNDS):
         path = _merge_path(statistics, family, prior, pieces)
         scores, priors = _score_levels(statistics, family, path, pieces)
-        level = int(np.argmax(scores))
+        level = first_level + int(np.argmax(scores[first_level:]))
         if best is not None and scores[level] <= best_score:
             break
         best_score, prior = scores[level], priors[level]
-        share = np.exp(np.array(scores) - scores[level])
+        share = np.exp(np.array(scores[first_level:]) - scores[level])
         best = Merging(_groups_at(path, level), prior, float(1.0 / share.sum()))
     assert best is not None  # the first round always sets it
     return best

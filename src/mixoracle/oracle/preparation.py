@@ -20,8 +20,11 @@ from mixoracle.model import ComponentSet, GaussianComponents
 from mixoracle.observations import ColumnKind, Observations
 from mixoracle.oracle.families import Family, GaussianFamily
 from mixoracle.oracle.families.base import Floats
+from mixoracle.oracle.families.gaussian import VARIANCE_FLOOR
 
 MAX_WIDTH = 24
+# Variances square the data and densities divide by them; both must stay within double precision.
+LARGEST = 1e100
 # Columns are told apart by these quantiles of theirs, relative to their spread, to so many digits:
 # fewer than rounding disturbs when a column is rescaled.
 _KEY_QUANTILES = (0.03, 0.11, 0.24, 0.37, 0.5, 0.61, 0.74, 0.87, 0.97)
@@ -65,6 +68,16 @@ class Encoder:
         covariances = covariances * self.scale[:, None] * self.scale[None, :]
         return GaussianComponents(means, 0.5 * (covariances + np.swapaxes(covariances, 1, 2)))
 
+    def log_units(self, block: Floats, coordinates: Floats) -> float:
+        """Log density, summed over rows, of all that the coordinates leave out of a block."""
+        scaled = (block - self.shift) / self.scale
+        outside = self.rotation.shape[0] - self.rotation.shape[1]
+        energy = max(float((scaled**2).sum() - (coordinates**2).sum()), 0.0)
+        volume = len(block) * (
+            0.5 * outside * np.log(2.0 * np.pi * self.leftover) + np.log(self.scale).sum()
+        )
+        return float(-0.5 * energy / self.leftover - volume)
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -72,12 +85,14 @@ class Prepared:
 
     ``variables`` and ``rows`` give the canonical order: entry p is the position, in the
     observations, of what stands at place p here. ``encoders`` and ``blocks`` are in that order.
+    ``log_units`` added to a log-likelihood over the coordinates gives it in the original units.
     """
 
     variables: NDArray[np.int64]
     rows: NDArray[np.int64]
     encoders: tuple[Encoder, ...]
     blocks: tuple[Floats, ...]
+    log_units: float
 
     @property
     def n_samples(self) -> int:
@@ -97,11 +112,13 @@ def prepare(observations: Observations) -> Prepared:
     ordered = [observations[int(i)][:, keyed[i][0]] for i in variables]
     rows = np.lexsort(np.hstack(ordered).T[::-1]).astype(np.int64)
     encoders, blocks = [], []
+    log_units = 0.0
     for i, block in zip(variables, ordered, strict=True):
         encoder = _fit_encoder(block[rows])
         blocks.append(encoder.encode(block[rows]))
+        log_units += encoder.log_units(block[rows], blocks[-1])
         encoders.append(_in_own_order(encoder, keyed[i][0]))
-    return Prepared(variables, rows, tuple(encoders), tuple(blocks))
+    return Prepared(variables, rows, tuple(encoders), tuple(blocks), log_units)
 
 
 def _refuse_unusable(observations: Observations) -> None:
@@ -114,6 +131,14 @@ def _refuse_unusable(observations: Observations) -> None:
             raise InvalidInputError(
                 f"{name} is categorical; this version learns from numbers only: drop it, or give "
                 "its levels as numbers"
+            )
+        size = float(np.nanmax(np.abs(observations[name]), initial=0.0))
+        spread = float(np.ptp(observations[name], axis=0).max())
+        if size > LARGEST or 0 < spread < 1.0 / LARGEST:
+            raise InvalidInputError(
+                f"{name} has numbers of size {size:.3g} that differ by {spread:.3g}; squares of "
+                f"such numbers cannot be computed: rescale it to between {1 / LARGEST:.0e} and "
+                f"{LARGEST:.0e}"
             )
         missing = int(np.isnan(observations[name]).any(axis=1).sum())
         if missing:
@@ -152,7 +177,7 @@ def _fit_encoder(block: Floats) -> Encoder:
     values, vectors = np.linalg.eigh(scaled.T @ scaled / len(scaled))
     rotation = np.zeros((block.shape[1], MAX_WIDTH))
     rotation[varying] = vectors[:, ::-1][:, :MAX_WIDTH]
-    leftover = float(np.maximum(values[::-1][MAX_WIDTH:].mean(), np.finfo(float).eps))
+    leftover = float(np.maximum(values[::-1][MAX_WIDTH:].mean(), VARIANCE_FLOOR))
     return Encoder(shift, scale, rotation, leftover)
 
 

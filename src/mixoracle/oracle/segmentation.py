@@ -33,7 +33,8 @@ def segment(
     while True:
         labels = _cut(block, n_pieces, seed)
         n_found = int(labels.max()) + 1
-        merging = merge_pieces(pool(features, labels, n_found), family, CutPieces())
+        pieces = pool(features, labels, n_found)
+        merging = merge_pieces(pieces, family, CutPieces(), max_components)
         if merging.n_components <= _FULL_SHARE * n_found or n_pieces >= limit:
             return merging.groups[labels], merging
         n_pieces = min(2 * n_pieces, limit)

@@ -12,7 +12,7 @@ Assumes components of a known family (Gaussian so far) and complete, numeric obs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -29,13 +29,22 @@ from mixoracle.oracle.families.base import Floats
 from mixoracle.oracle.merging import KnownPieces, Merging, merge_pieces, pool
 from mixoracle.oracle.preparation import Prepared, prepare
 from mixoracle.oracle.segmentation import ROWS_PER_PIECE, segment
-from mixoracle.oracle.tuples import JointComponents, find_joint_components
+from mixoracle.oracle.shape import (
+    HEAVY_TAILS,
+    ROWS_OF_A_PEAK,
+    join_alike_labels,
+    join_uncut_pieces,
+    tail_ratio,
+)
+from mixoracle.oracle.tuples import JointComponents, find_joint_components, share_rows
 
 # Structure shows in this many rows; more rows sharpen parameters, which is refinement's job.
 MAX_ROWS = 40_000
 DEFAULT_MAX_COMPONENTS = 128
 # Labels and joint components inform each other; a third round changed nothing on any problem.
 _ROUNDS = 2
+# Without a family to rely on, cuts heal a few variables at a time.
+_ROUNDS_WITHOUT_FAMILY = 6
 # Rounds end early when fewer labels than this change.
 _LABELS_SETTLED = 0.002
 # Pairs of joint components that merging would compare grow with the square of their number.
@@ -217,6 +226,8 @@ class _Seen:
         self.labels = np.zeros((len(blocks[0]), len(blocks)), dtype=np.int64)
         self.mergings: list[Merging] = []
         self.joint: JointComponents | None = None
+        self.is_family_trusted = True
+        self.tail_ratio: float | None = None
 
     @classmethod
     def draw(cls, prepared: Prepared, rng: np.random.Generator) -> _Seen:
@@ -237,17 +248,57 @@ class _Seen:
         )
         self.labels = np.stack([labels for labels, _ in found], axis=1)
         self.mergings = [merging for _, merging in found]
+        self._heal_labels()
+
+    def _heal_labels(self) -> None:
+        """Undo cuts through components of another shape, if there are such components."""
+        healed = np.stack(
+            [join_alike_labels(self.labels, i, block) for i, block in enumerate(self.blocks)],
+            axis=1,
+        )
+        self._judge_family(healed)
+        if self.is_family_trusted:
+            return
+        self.labels = healed
+        for i, (family, features) in enumerate(zip(self.families, self.features, strict=True)):
+            pooled = pool(features, healed[:, i], int(healed[:, i].max()) + 1)
+            self.mergings[i] = replace(self.mergings[i], prior=family.prior(pooled))
 
     def settle(self) -> None:
         """Let the components over X and the labels of each variable correct each other."""
-        for _ in range(_ROUNDS):
-            self.joint = find_joint_components(self.labels, self._log_densities())
-            if len(self.joint.labels) > _MAX_PIECES:
-                return
+        rounds = 0
+        while rounds < (_ROUNDS if self.is_family_trusted else _ROUNDS_WITHOUT_FAMILY):
+            rounds += 1
             before = self.labels
-            self._relabel(self.joint)
-            if self.joint is not None and _settled(before, self.labels):
-                return
+            densities = self._log_densities()
+            self._relabel(find_joint_components(before, densities, _MAX_PIECES))
+            if _settled(before, self.labels):
+                break
+        if not self.is_family_trusted:
+            self._drop_strays()
+
+    def _drop_strays(self) -> None:
+        """Without a family, rows far from all others are no component of their own."""
+        assert self.joint is not None  # settle() made it
+        rows = self.joint.responsibilities.sum(axis=0)
+        kept = rows >= min(ROWS_OF_A_PEAK, rows.max())
+        if kept.all():
+            return
+        labels = self.joint.labels[kept]
+        weights = rows[kept] / rows[kept].sum()
+        self.joint = share_rows(labels, weights, self._log_densities())
+
+    def _judge_family(self, labels: NDArray[np.int64]) -> None:
+        """Whether most components have the tails that the family gives them."""
+        ratios = [
+            ratio
+            for i, block in enumerate(self.blocks)
+            for j in range(int(labels[:, i].max()) + 1)
+            if (ratio := tail_ratio(block[labels[:, i] == j])) is not None
+        ]
+        if ratios:
+            self.tail_ratio = float(np.median(ratios))
+            self.is_family_trusted = self.tail_ratio < HEAVY_TAILS
 
     def _log_densities(self) -> list[Floats]:
         densities = []
@@ -260,23 +311,36 @@ class _Seen:
 
     def _relabel(self, joint: JointComponents) -> None:
         """Cut each variable along the joint components and merge what is one component."""
-        cost = 0.5 * np.log(len(self.labels))
-        columns = []
-        for i, (family, features) in enumerate(zip(self.families, self.features, strict=True)):
-            statistics = joint.responsibilities.T @ features
-            self.mergings[i] = merge_pieces(statistics, family, KnownPieces(cost))
-            columns.append(self.mergings[i].groups)
-        labels = np.stack(columns, axis=1)
+        members = joint.responsibilities.argmax(axis=1)
+        joined = [
+            join_uncut_pieces(joint.labels, i, block, members)
+            for i, block in enumerate(self.blocks)
+        ]
+        pieces = [np.arange(len(joint.labels))] * len(self.blocks)
+        self.mergings = self._merge_along(joint, joined)
+        groups = np.stack([merging.groups for merging in self.mergings], axis=1)
+        self._judge_family(groups[members])
+        if self.is_family_trusted and any(map(_has_repeats, joined)):
+            self.mergings = self._merge_along(joint, pieces)
+        labels = np.stack([merging.groups for merging in self.mergings], axis=1)
         rows, where = np.unique(labels, axis=0, return_inverse=True)
         where = where.ravel()
         responsibilities = np.zeros((len(self.labels), len(rows)))
         np.add.at(responsibilities.T, where, joint.responsibilities.T)
         self.joint = JointComponents(rows, responsibilities)
         self.labels = rows[responsibilities.argmax(axis=1)]
-        # A group that no row prefers would be a component without rows.
-        self.labels = np.stack(
-            [np.unique(column, return_inverse=True)[1] for column in self.labels.T], axis=1
-        ).astype(np.int64)
+
+    def _merge_along(
+        self, joint: JointComponents, pieces: list[NDArray[np.int64]]
+    ) -> list[Merging]:
+        """For each variable which joint components are one component of it."""
+        cost = 0.5 * np.log(len(self.labels))
+        mergings = []
+        for family, features, piece in zip(self.families, self.features, pieces, strict=True):
+            statistics = pool(joint.responsibilities.T @ features, piece, int(piece.max()) + 1)
+            merging = merge_pieces(statistics, family, KnownPieces(cost))
+            mergings.append(replace(merging, groups=merging.groups[piece]))
+        return mergings
 
     def table(self) -> RowTable:
         """The joint components with the statistics of each variable in them."""
@@ -291,6 +355,10 @@ def _segment_alone(
 ) -> tuple[NDArray[np.int64], Merging]:
     with threadpool_limits(limits=1):
         return segment(block, features, family, max_components, seed)  # type: ignore[arg-type]
+
+
+def _has_repeats(pieces: NDArray[np.int64]) -> bool:
+    return int(pieces.max()) + 1 < len(pieces)
 
 
 def _settled(before: NDArray[np.int64], after: NDArray[np.int64]) -> bool:

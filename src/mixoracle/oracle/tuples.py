@@ -41,23 +41,44 @@ class JointComponents:
 
 
 def find_joint_components(
-    labels: NDArray[np.int64], log_densities: list[Floats]
+    labels: NDArray[np.int64], log_densities: list[Floats], max_components: int
 ) -> JointComponents:
-    """Find the label tuples that are components over X.
+    """Find the label tuples that are components over X, at most ``max_components`` of them.
 
     ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
     """
     tuples, counts = np.unique(labels, axis=0, return_counts=True)
-    if len(tuples) > MAX_TUPLES:
-        kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_TUPLES])
-        tuples, counts = tuples[kept], counts[kept]
-    log_density = np.zeros((len(labels), len(tuples)))
+    tuples, counts = _heaviest(tuples, counts.astype(float), MAX_TUPLES)
+    log_density = _tuple_log_density(tuples, log_densities)
+    alive, weights = _weigh(log_density, counts / counts.sum())
+    kept, weights = _prune(log_density[:, alive], weights)
+    tuples, weights = _heaviest(tuples[alive[kept]], weights, max_components)
+    return share_rows(tuples, weights / weights.sum(), log_densities)
+
+
+def share_rows(
+    tuples: NDArray[np.int64], weights: Floats, log_densities: list[Floats]
+) -> JointComponents:
+    """Share each row out among these tuples, by their weights and its densities."""
+    density = _rescaled_density(_tuple_log_density(tuples, log_densities))
+    return JointComponents(tuples, _responsibilities(density, weights))
+
+
+def _heaviest(
+    tuples: NDArray[np.int64], weights: Floats, limit: int
+) -> tuple[NDArray[np.int64], Floats]:
+    if len(tuples) <= limit:
+        return tuples, weights
+    kept = np.sort(np.argsort(-weights, kind="stable")[:limit])
+    return tuples[kept], weights[kept]
+
+
+def _tuple_log_density(tuples: NDArray[np.int64], log_densities: list[Floats]) -> Floats:
+    """Log density of each row in each tuple, relative to its largest: (N, T)."""
+    total = np.zeros((len(log_densities[0]), len(tuples)))
     for i, of_variable in enumerate(log_densities):
-        log_density += of_variable[:, tuples[:, i]]
-    log_density -= log_density.max(axis=1, keepdims=True)
-    alive = _weigh(log_density, counts / counts.sum())
-    responsibilities, kept = _prune(log_density[:, alive[0]], alive[1])
-    return JointComponents(tuples[alive[0]][kept], responsibilities)
+        total += of_variable[:, tuples[:, i]]
+    return np.asarray(total - total.max(axis=1, keepdims=True))
 
 
 def _weigh(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
@@ -78,7 +99,7 @@ def _weigh(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Flo
     return alive, weights
 
 
-def _prune(log_density: Floats, weights: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def _prune(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Drop tuples that the likelihood does not miss, the weakest half of them at a time."""
     needed = 0.5 * np.log(len(log_density)) + _SURPLUS
     kept = np.arange(len(weights))
@@ -88,7 +109,7 @@ def _prune(log_density: Floats, weights: Floats) -> tuple[Floats, NDArray[np.int
         loss = -np.log1p(-share).sum(axis=0)
         weak = np.flatnonzero(loss < needed)
         if len(weak) == 0 or len(kept) == 1:
-            return responsibilities, kept
+            return kept, weights
         weakest = weak[np.argsort(loss[weak], kind="stable")[: max(1, len(weak) // 2)]]
         if len(weakest) == len(kept):
             weakest = weakest[:-1]

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixoracle.model import LatentModel
-from mixoracle.report.evidence import Scatter
 from mixoracle.report.lettering import escaped, fitted
 from mixoracle.report.svg import latent_colour
+
+if TYPE_CHECKING:
+    from mixoracle.report.evidence import Scatter
 
 # More joint states than this say less than the likeliest few.
 MAX_PICTURED_STATES = 24
 _ROW, _DOT_COLUMN, _BAR_ROOM = 22.0, 30.0, 230.0
 _PLOT_WIDTH, _PLOT_HEIGHT, _PLOT_MARGIN = 240.0, 190.0, 14.0
+# Numbers on more components than this hide the points.
+_MAX_MARKED = 12
 # Consecutive multiples of the golden ratio fall evenly into the unit interval.
 _GOLDEN = 0.618034
 
@@ -56,7 +62,9 @@ def joint_picture(model: LatentModel) -> str:
     for row, flat in enumerate(order):
         states = np.unravel_index(int(flat), table.shape)
         value = float(table.ravel()[flat])
-        parts.append(_joint_row(34 + _ROW * row, [int(s) for s in states], value / likeliest, value))
+        parts.append(
+            _joint_row(34 + _ROW * row, [int(s) for s in states], value / likeliest, value)
+        )
     return "".join([*parts, "</svg>"])
 
 
@@ -80,11 +88,7 @@ def _joint_row(top: float, states: Sequence[int], length: float, value: float) -
 
 def scatter_picture(scatter: Scatter, name: str) -> str:
     """Cases of one variable along its two leading directions, coloured by component."""
-    labels = np.array(scatter.labels, dtype=np.int64)
-    points = np.array(scatter.points, dtype=np.float64).reshape(len(labels), 2)
-    if len(scatter.axes) == 1:
-        # One column: components in lanes of their own, cases spread evenly across a lane.
-        points[:, 1] = -labels - 0.7 * ((np.arange(len(labels)) * _GOLDEN) % 1.0)
+    points, labels = scatter_points(scatter)
     placed = _placed(points)
     n_components = int(labels.max()) + 1 if len(labels) else 0
     paths, marks = [], []
@@ -96,14 +100,27 @@ def scatter_picture(scatter: Scatter, name: str) -> str:
         dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in placed[members[label]])
         colour = component_colour(label, n_components)
         paths.append(f'<path class="dots" d="{dots}" stroke="{colour}"/>')
-        x, y = np.median(placed[members[label]], axis=0)
-        marks.append(f'<text class="mark" x="{x:.1f}" y="{y + 4:.1f}">{label}</text>')
+        if n_components <= _MAX_MARKED:
+            x, y = np.median(placed[members[label]], axis=0)
+            marks.append(f'<text class="mark" x="{x:.1f}" y="{y + 4:.1f}">{label}</text>')
     return (
         f'<svg class="scatter" viewBox="0 0 {_PLOT_WIDTH:.0f} {_PLOT_HEIGHT:.0f}" role="img">'
         f"<title>Components of {escaped(name)}</title>"
         f'<rect class="frame" x="0.5" y="0.5" width="{_PLOT_WIDTH - 1:.0f}" '
         f'height="{_PLOT_HEIGHT - 1:.0f}" rx="8"/>{"".join(paths)}{"".join(marks)}</svg>'
     )
+
+
+def scatter_points(scatter: Scatter) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The points to draw, (P, 2), and the component of each.
+
+    One column alone gets lanes: a component each, its cases spread evenly across the lane.
+    """
+    labels = np.array(scatter.labels, dtype=np.int64)
+    points = np.array(scatter.points, dtype=np.float64).reshape(len(labels), 2)
+    if len(scatter.axes) == 1:
+        points[:, 1] = -labels - 0.7 * ((np.arange(len(labels)) * _GOLDEN) % 1.0)
+    return points, labels
 
 
 def component_colour(component: int, n_components: int) -> str:
@@ -113,9 +130,7 @@ def component_colour(component: int, n_components: int) -> str:
     return f"hsl({hue % 360:.0f} 60% {lightness}%)"
 
 
-def _placed(points: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> np.ndarray[
-    tuple[int, ...], np.dtype[np.float64]
-]:
+def _placed(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Data coordinates to the frame of the picture, up is up."""
     if not len(points):
         return points

@@ -126,6 +126,14 @@ class Evidence:
     # Why the answer should not be trusted, as the learner put it; empty where it should.
     failure: str = ""
 
+    def __post_init__(self) -> None:
+        n = len(self.observed_names)
+        if len(self.singles) != n or len(self.scatters) != n:
+            raise InvalidInputError(
+                f"the evidence should hold a count and a scatter for each of the {n} observed "
+                f"variables; got {len(self.singles)} and {len(self.scatters)}"
+            )
+
     @property
     def failed(self) -> tuple[Verdict, ...]:
         """The assumptions that do not hold."""

@@ -34,6 +34,7 @@ GRAPH_FILE = "graph.svg"
 MODEL_FILE = "model.json"
 # Only a folder that holds one of these was made by us, and only such a one may be replaced.
 _OURS = (RUN_FILE, MODEL_FILE)
+_RUN_KEYS = ("data", "settings", "timings", "versions", "platform", "finished")
 _PROBABILITY_DIGITS = 4
 
 
@@ -130,7 +131,11 @@ def read_result(path: str | PathLike[str]) -> Result:
             f"{folder / EVIDENCE_FILE} speaks of other variables than {MODEL_FILE} beside it; "
             "learn again"
         )
-    return Result(model, evidence, read_json(folder / RUN_FILE))
+    run = read_json(folder / RUN_FILE)
+    missing = [key for key in _RUN_KEYS if key not in run]
+    if missing:
+        raise FileFormatError(f"{folder / RUN_FILE} does not say {missing[0]!r}; learn again")
+    return Result(model, evidence, run)
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

@@ -112,7 +112,12 @@ def _environment() -> Environment:
         return Markup(charts.scatter_picture(held, name))
 
     environment.filters.update(
-        name=_named, whole=_whole_name, share=_share, number=_number, safe_svg=Markup
+        name=_named,
+        whole=printable,
+        share=_share,
+        number=_number,
+        amount=_amount,
+        safe_svg=Markup,
     )
     environment.globals.update(bar=bar, scatter=scatter)
     return environment
@@ -135,10 +140,6 @@ def _named(name: str) -> str:
     return shortened(name, 48)
 
 
-def _whole_name(name: str) -> str:
-    return printable(name)
-
-
 def _share(value: float | None) -> str:
     """A share in percent; never 100 % or 0 % for what is only nearly so."""
     if value is None:
@@ -155,11 +156,18 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
+def _amount(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.1f}"
+
+
 def _joint_rows(model: LatentModel) -> list[tuple[tuple[int, ...], float]]:
     table = model.joint.table
     order = np.argsort(-table, axis=None, kind="stable")[:_MAX_STATES]
     return [
-        (tuple(int(s) for s in np.unravel_index(int(flat), table.shape)), float(table.ravel()[flat]))
+        (
+            tuple(int(s) for s in np.unravel_index(int(flat), table.shape)),
+            float(table.ravel()[flat]),
+        )
         for flat in order
     ]
 

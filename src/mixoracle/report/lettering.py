@@ -19,7 +19,9 @@ _NARROW_WIDTH, _PLAIN_WIDTH, _CAPITAL_WIDTH, _BROAD_WIDTH, _FULL_WIDTH = 0.4, 0.
 _LAST_LATIN = 0x24F
 # Beyond the Latin letters, but well behaved: Greek and the punctuation that we add ourselves.
 _FAMILIAR = frozenset("…–—→ΓΛαβγδεθλμπσφωΔΣΩ")
-_RIGHT_TO_LEFT = frozenset({"R", "AL", "AN", "RLE", "RLO", "LRE", "LRO", "PDF", "RLI", "LRI", "FSI"})
+_RIGHT_TO_LEFT = frozenset(
+    {"R", "AL", "AN", "RLE", "RLO", "LRE", "LRO", "PDF", "RLI", "LRI", "FSI"}
+)
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _ISOLATE, _END_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
@@ -50,7 +52,7 @@ def _letter_width(letter: str) -> float:
         return _FULL_WIDTH
     if letter in _NARROW:
         return _NARROW_WIDTH
-    if letter in _BROAD or ord(letter) > _LAST_LATIN and letter not in _FAMILIAR:
+    if letter in _BROAD or (ord(letter) > _LAST_LATIN and letter not in _FAMILIAR):
         return _BROAD_WIDTH
     return _CAPITAL_WIDTH if letter.isupper() else _PLAIN_WIDTH
 

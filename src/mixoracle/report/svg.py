@@ -32,21 +32,21 @@ PALETTE = (
     "#6b7f39",
     "#7a6a5d",
 )
-_INK, _MUTED, _PAPER, _LINE = "#1f2933", "#5f6b7a", "#ffffff", "#c9d1db"
+INK, MUTED, PAPER, LINE = "#1f2933", "#5f6b7a", "#ffffff", "#c9d1db"
 _FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _SIZE, _SMALL = 13.0, 10.5
 _MARGIN = 14.0
-_PILL_HEIGHT, _PILL_GAP, _PILL_ROOM = 42.0, 22.0, 118.0
+PILL_HEIGHT, _PILL_GAP, PILL_ROOM = 42.0, 22.0, 118.0
 _LAYER_GAP = 104.0
-_BOX_WIDTH, _BOX_PADDING, _BOX_GAP = 196.0, 7.0, 10.0
-_CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
+BOX_WIDTH, _BOX_PADDING, _BOX_GAP = 196.0, 7.0, 10.0
+CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
 # Arcs rise with the number of causes that they pass, so that nested ones do not touch.
 _ARC_FIRST, _ARC_STEP, _ARC_MOST = 26.0, 15.0, 110.0
 _LEGEND_LINE = 19.0
 
 
 @dataclass(frozen=True)
-class _Group:
+class Group:
     """Observed variables with the same parents, laid out as rows of (variable, name, width)."""
 
     parents: tuple[int, ...]
@@ -54,12 +54,13 @@ class _Group:
 
     @property
     def height(self) -> float:
-        chips = len(self.rows) * (_CHIP_HEIGHT + _CHIP_GAP) - _CHIP_GAP
+        """The height of the box around the chips."""
+        chips = len(self.rows) * (CHIP_HEIGHT + _CHIP_GAP) - _CHIP_GAP
         return chips + 2 * _BOX_PADDING
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     """Where everything is: pills by centre, boxes by their upper edge."""
 
     pill_x: float
@@ -67,7 +68,7 @@ class _Layout:
     pill_y: tuple[float, ...]
     box_x: float
     box_y: tuple[float, ...]
-    groups: tuple[_Group, ...]
+    groups: tuple[Group, ...]
     size: tuple[float, float]
     legend_y: float
 
@@ -82,7 +83,7 @@ def draw(
 
     ``interactive`` makes the causes reachable by keyboard, for a page that knows what to do then.
     """
-    layout = _lay_out(model)
+    layout = lay_out(model)
     parts = [
         *_head(layout.size, title, repr(model), interactive),
         *_gamma_lines(layout),
@@ -100,24 +101,25 @@ def latent_colour(latent: int) -> str:
     return PALETTE[latent % len(PALETTE)]
 
 
-def _lay_out(model: LatentModel) -> _Layout:
+def lay_out(model: LatentModel) -> Layout:
+    """Decide where everything goes."""
     groups = _grouped(model)
     pill_width = max([64.0, *(_pill_room(name) for name in model.latent_names)])
     arc_room = max([0.0, *(_rise(i, j) for i, j in map(sorted, model.latent_graph.skeleton))])
     pill_x = _MARGIN + arc_room + pill_width / 2
     box_x = pill_x + pill_width / 2 + _LAYER_GAP if model.n_latent else _MARGIN
     box_total = sum(g.height for g in groups) + _BOX_GAP * max(len(groups) - 1, 0)
-    pill_total = model.n_latent * (_PILL_HEIGHT + _PILL_GAP) - _PILL_GAP
+    pill_total = model.n_latent * (PILL_HEIGHT + _PILL_GAP) - _PILL_GAP
     inner = max(box_total, pill_total)
-    pill_y = _spread([_PILL_HEIGHT] * model.n_latent, inner)
+    pill_y = _spread([PILL_HEIGHT] * model.n_latent, inner)
     box_y = _spread([g.height for g in groups], inner)
     legend_y = _MARGIN + inner + 24
     n_lines = len(_legend_entries(model))
-    size = (box_x + _BOX_WIDTH + _MARGIN, legend_y + n_lines * _LEGEND_LINE + _MARGIN / 2)
-    return _Layout(
+    size = (box_x + BOX_WIDTH + _MARGIN, legend_y + n_lines * _LEGEND_LINE + _MARGIN / 2)
+    return Layout(
         pill_x,
         pill_width,
-        tuple(y + _PILL_HEIGHT / 2 for y in pill_y),
+        tuple(y + PILL_HEIGHT / 2 for y in pill_y),
         box_x,
         tuple(box_y),
         groups,
@@ -126,7 +128,7 @@ def _lay_out(model: LatentModel) -> _Layout:
     )
 
 
-def _grouped(model: LatentModel) -> tuple[_Group, ...]:
+def _grouped(model: LatentModel) -> tuple[Group, ...]:
     """Variables by their parents, each group near the middle of them; orphans go last."""
     members: dict[tuple[int, ...], list[int]] = {}
     for i in range(model.n_observed):
@@ -134,7 +136,7 @@ def _grouped(model: LatentModel) -> tuple[_Group, ...]:
     middle = {p: float(np.mean(p)) if p else float(model.n_latent) for p in members}
     order = sorted(members, key=lambda parents: (middle[parents], members[parents][0]))
     return tuple(
-        _Group(parents, _flowed(model.observed_names, members[parents])) for parents in order
+        Group(parents, _flowed(model.observed_names, members[parents])) for parents in order
     )
 
 
@@ -142,7 +144,7 @@ def _flowed(
     names: Sequence[str], members: Sequence[int]
 ) -> tuple[tuple[tuple[int, str, float], ...], ...]:
     """Chips in rows, as many in a row as there is room for."""
-    room = _BOX_WIDTH - 2 * _BOX_PADDING
+    room = BOX_WIDTH - 2 * _BOX_PADDING
     rows: list[list[tuple[int, str, float]]] = [[]]
     used = 0.0
     for i in members:
@@ -157,7 +159,7 @@ def _flowed(
 
 
 def _pill_room(name: str) -> float:
-    return min(width_of(fitted(name, _PILL_ROOM, _SIZE), _SIZE), _PILL_ROOM) + 24
+    return min(width_of(fitted(name, PILL_ROOM, _SIZE), _SIZE), PILL_ROOM) + 24
 
 
 def _rise(i: int, j: int) -> float:
@@ -188,60 +190,74 @@ def _head(size: tuple[float, float], title: str, description: str, interactive: 
         f"<desc>{'; '.join(escaped(line.strip()) for line in description.splitlines())}</desc>",
         '<defs><marker id="arc-head" viewBox="0 0 10 10" refX="8.5" refY="5" markerWidth="7.5" '
         'markerHeight="7.5" orient="auto"><path class="arc-head" d="M0 0.8L9.5 5L0 9.2z" '
-        f'fill="{_INK}"/></marker></defs>',
-        f'<rect class="paper" width="100%" height="100%" fill="{_PAPER}"/>',
+        f'fill="{INK}"/></marker></defs>',
+        f'<rect class="paper" width="100%" height="100%" fill="{PAPER}"/>',
     ]
 
 
-def _gamma_lines(layout: _Layout) -> list[str]:
+def _gamma_lines(layout: Layout) -> list[str]:
     """A curve from each cause to each box that it drives, in the colour of the cause."""
     lines = []
     start = layout.pill_x + layout.pill_width / 2
     end = layout.box_x - 2
-    for group, top in zip(layout.groups, layout.box_y, strict=True):
-        for place, j in enumerate(group.parents):
-            y1 = layout.pill_y[j]
-            y2 = top + group.height * (place + 1) / (len(group.parents) + 1)
-            bend = (end - start) * 0.5
-            lines.append(
-                f'<path class="drives" data-latent="{j}" d="M{start:.1f} {y1:.1f}'
-                f'C{start + bend:.1f} {y1:.1f} {end - bend:.1f} {y2:.1f} {end:.1f} {y2:.1f}" '
-                f'stroke="{latent_colour(j)}" stroke-width="1.6" stroke-opacity="0.75" '
-                'fill="none"/>'
-                f'<circle class="drives-end" data-latent="{j}" cx="{end:.1f}" cy="{y2:.1f}" '
-                f'r="2.6" fill="{latent_colour(j)}"/>'
-            )
+    bend = (end - start) * 0.5
+    for j, y1, y2 in drive_lines(layout):
+        lines.append(
+            f'<path class="drives" data-latent="{j}" d="M{start:.1f} {y1:.1f}'
+            f'C{start + bend:.1f} {y1:.1f} {end - bend:.1f} {y2:.1f} {end:.1f} {y2:.1f}" '
+            f'stroke="{latent_colour(j)}" stroke-width="1.6" stroke-opacity="0.75" fill="none"/>'
+            f'<circle class="drives-end" data-latent="{j}" cx="{end:.1f}" cy="{y2:.1f}" '
+            f'r="2.6" fill="{latent_colour(j)}"/>'
+        )
     return lines
 
 
-def _latent_arcs(model: LatentModel, layout: _Layout) -> list[str]:
+def _latent_arcs(model: LatentModel, layout: Layout) -> list[str]:
     """Arcs left of the causes; those whose direction is not known are dashed, without a head."""
-    graph = model.latent_graph
-    edges = [(i, j, True) for i, j in sorted(graph.directed)]
-    edges += [(i, j, False) for i, j in sorted(tuple(sorted(p)) for p in graph.undirected)]
     x = layout.pill_x - layout.pill_width / 2
     arcs = []
-    for i, j, known in edges:
-        # Arcs leave and enter turned towards each other; the further they go, the nearer to the
-        # middle, so that those of one cause do not start as one.
-        lean = np.sign(j - i) * _PILL_HEIGHT * 0.36 / abs(j - i)
-        start, end = layout.pill_y[i] + lean, layout.pill_y[j] - lean
-        # The curve reaches three quarters of the way to its control points.
-        reach = x - _rise(i, j) / 0.75
+    for i, j, known in latent_edges(model):
+        start, end, reach = arc_curve(layout, i, j)
         kind = 'marker-end="url(#arc-head)"' if known else 'stroke-dasharray="5 4"'
         arcs.append(
             f'<path class="arc {"directed" if known else "undirected"}" data-ends="{i} {j}" '
             f'd="M{x:.1f} {start:.1f}C{reach:.1f} {start:.1f} {reach:.1f} {end:.1f} '
-            f'{x - 1:.1f} {end:.1f}" stroke="{_INK}" stroke-width="1.7" fill="none" {kind}/>'
+            f'{x - 1:.1f} {end:.1f}" stroke="{INK}" stroke-width="1.7" fill="none" {kind}/>'
         )
     return arcs
 
 
-def _pill(model: LatentModel, layout: _Layout, j: int, interactive: bool) -> str:
+def latent_edges(model: LatentModel) -> list[tuple[int, int, bool]]:
+    """The edges of Λ, and whether their direction is known."""
+    graph = model.latent_graph
+    known = [(i, j, True) for i, j in sorted(graph.directed)]
+    return known + [(i, j, False) for i, j in sorted(tuple(sorted(p)) for p in graph.undirected)]
+
+
+def arc_curve(layout: Layout, i: int, j: int) -> tuple[float, float, float]:
+    """Where an arc starts and ends along the column of pills, and how far it reaches out."""
+    # Arcs leave and enter turned towards each other; the further they go, the nearer to the
+    # middle, so that those of one cause do not start as one.
+    lean = (1 if j > i else -1) * PILL_HEIGHT * 0.36 / abs(j - i)
+    # The curve goes three quarters of the way to its control points.
+    reach = layout.pill_x - layout.pill_width / 2 - _rise(i, j) / 0.75
+    return layout.pill_y[i] + lean, layout.pill_y[j] - lean, reach
+
+
+def drive_lines(layout: Layout) -> list[tuple[int, float, float]]:
+    """The lines of Γ: the latent, where the line starts and where it ends, from top to bottom."""
+    return [
+        (j, layout.pill_y[j], top + group.height * (place + 1) / (len(group.parents) + 1))
+        for group, top in zip(layout.groups, layout.box_y, strict=True)
+        for place, j in enumerate(group.parents)
+    ]
+
+
+def _pill(model: LatentModel, layout: Layout, j: int, interactive: bool) -> str:
     name, states = model.latent_names[j], model.domain_sizes[j]
     x, y = layout.pill_x, layout.pill_y[j]
-    left, top = x - layout.pill_width / 2, y - _PILL_HEIGHT / 2
-    shown = fitted(name, _PILL_ROOM, _SIZE)
+    left, top = x - layout.pill_width / 2, y - PILL_HEIGHT / 2
+    shown = fitted(name, PILL_ROOM, _SIZE)
     colour = latent_colour(j)
     reach = (
         f' tabindex="0" role="button" aria-pressed="false" aria-controls="latent-{j}" '
@@ -253,29 +269,38 @@ def _pill(model: LatentModel, layout: _Layout, j: int, interactive: bool) -> str
         f'<g class="latent" data-latent="{j}" text-anchor="middle"{reach}>'
         f"<title>{escaped(name)}: {states} states</title>"
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{layout.pill_width:.1f}" '
-        f'height="{_PILL_HEIGHT:.0f}" rx="{_PILL_HEIGHT / 2:.0f}" fill="{_PAPER}" '
+        f'height="{PILL_HEIGHT:.0f}" rx="{PILL_HEIGHT / 2:.0f}" fill="{PAPER}" '
         f'stroke="{colour}" stroke-width="2.2"/>'
-        f'<text x="{x:.1f}" y="{y - 2:.1f}" font-weight="600" fill="{_INK}"'
-        f"{_held_to(shown, _PILL_ROOM)}>{escaped(shown)}</text>"
-        f'<text class="quiet" x="{x:.1f}" y="{y + 12:.1f}" font-size="{_SMALL}" fill="{_MUTED}">'
+        f'<text x="{x:.1f}" y="{y - 2:.1f}" font-weight="600" fill="{INK}"'
+        f"{_held_to(shown, PILL_ROOM)}>{escaped(shown)}</text>"
+        f'<text class="quiet" x="{x:.1f}" y="{y + 12:.1f}" font-size="{_SMALL}" fill="{MUTED}">'
         f"{states} states</text></g>"
     )
 
 
-def _box(model: LatentModel, layout: _Layout, g: int) -> str:
+def chip_places(layout: Layout, g: int) -> list[tuple[int, str, float, float, float]]:
+    """The chips in a box: the variable, the text to show, left, top and width."""
+    places = []
+    for r, row in enumerate(layout.groups[g].rows):
+        x = layout.box_x + _BOX_PADDING
+        y = layout.box_y[g] + _BOX_PADDING + r * (CHIP_HEIGHT + _CHIP_GAP)
+        for i, shown, width in row:
+            places.append((i, shown, x, y, width))
+            x += width + _CHIP_GAP
+    return places
+
+
+def _box(model: LatentModel, layout: Layout, g: int) -> str:
     group, top = layout.groups[g], layout.box_y[g]
     dash = "" if group.parents else ' stroke-dasharray="4 4"'
-    chips = []
-    for r, row in enumerate(group.rows):
-        x = layout.box_x + _BOX_PADDING
-        y = top + _BOX_PADDING + r * (_CHIP_HEIGHT + _CHIP_GAP)
-        for i, shown, width in row:
-            chips.append(_chip(model.observed_names[i], i, shown, x, y, width))
-            x += width + _CHIP_GAP
+    chips = [
+        _chip(model.observed_names[i], i, shown, x, y, width)
+        for i, shown, x, y, width in chip_places(layout, g)
+    ]
     return (
         f'<g class="group" data-latents="{" ".join(map(str, group.parents))}">'
-        f'<rect class="box" x="{layout.box_x:.1f}" y="{top:.1f}" width="{_BOX_WIDTH:.0f}" '
-        f'height="{group.height:.1f}" rx="9" fill="#f6f8fa" stroke="{_LINE}"{dash}/>'
+        f'<rect class="box" x="{layout.box_x:.1f}" y="{top:.1f}" width="{BOX_WIDTH:.0f}" '
+        f'height="{group.height:.1f}" rx="9" fill="#f6f8fa" stroke="{LINE}"{dash}/>'
         f"{''.join(chips)}</g>"
     )
 
@@ -283,9 +308,9 @@ def _box(model: LatentModel, layout: _Layout, g: int) -> str:
 def _chip(name: str, observed: int, shown: str, x: float, y: float, width: float) -> str:
     return (
         f'<g class="chip" data-observed="{observed}"><title>{escaped(name)}</title>'
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_CHIP_HEIGHT:.0f}" rx="5" '
-        f'fill="{_PAPER}" stroke="{_LINE}"/>'
-        f'<text x="{x + width / 2:.1f}" y="{y + 15.5:.1f}" text-anchor="middle" fill="{_INK}"'
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{CHIP_HEIGHT:.0f}" rx="5" '
+        f'fill="{PAPER}" stroke="{LINE}"/>'
+        f'<text x="{x + width / 2:.1f}" y="{y + 15.5:.1f}" text-anchor="middle" fill="{INK}"'
         f"{_held_to(shown, width - 2 * _CHIP_PADDING)}>{escaped(shown)}</text></g>"
     )
 
@@ -308,10 +333,10 @@ def _legend_entries(model: LatentModel) -> list[tuple[str, str]]:
     return entries
 
 
-def _legend(model: LatentModel, layout: _Layout) -> list[str]:
+def _legend(model: LatentModel, layout: Layout) -> list[str]:
     strokes = {
-        "directed": f'class="arc" stroke="{_INK}" stroke-width="1.7" marker-end="url(#arc-head)"',
-        "undirected": f'class="arc" stroke="{_INK}" stroke-width="1.7" stroke-dasharray="5 4"',
+        "directed": f'class="arc" stroke="{INK}" stroke-width="1.7" marker-end="url(#arc-head)"',
+        "undirected": f'class="arc" stroke="{INK}" stroke-width="1.7" stroke-dasharray="5 4"',
         "drives": f'stroke="{PALETTE[0]}" stroke-width="1.6"',
     }
     lines = []
@@ -320,6 +345,6 @@ def _legend(model: LatentModel, layout: _Layout) -> list[str]:
         lines.append(
             f'<g class="legend"><path d="M{_MARGIN:.0f} {y:.1f}h26" fill="none" {strokes[kind]}/>'
             f'<text class="quiet" x="{_MARGIN + 34:.0f}" y="{y + 4:.1f}" font-size="11.5" '
-            f'fill="{_MUTED}">{escaped(words)}</text></g>'
+            f'fill="{MUTED}">{escaped(words)}</text></g>'
         )
     return lines

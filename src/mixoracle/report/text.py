@@ -1,7 +1,7 @@
 """A model and its evidence as text, tables and plain documents for the terminal.
 
-Each function takes records and returns a rich renderable or a JSON document; none prints. Names are shown
-as they are, never read as markup.
+Each function takes records and returns a rich renderable or a JSON document; none prints.
+Names are shown as they are, never read as markup.
 """
 
 from __future__ import annotations

@@ -107,7 +107,8 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
         shares = ", ".join(f"{count / total:.0%}" for count in evidence.state_sizes[j])
         driven = listed([model.observed_names[i] for i in model.children(j)])
         sentences.append(
-            f"{shortened(name)} has {_n(size, 'state')} ({shares} of cases) and drives {driven or 'nothing'}."
+            f"{shortened(name)} has {_n(size, 'state')} ({shares} of cases) and drives "
+            f"{driven or 'nothing'}."
         )
     untouched = [name for i, name in enumerate(model.observed_names) if not model.parents(i)]
     if untouched:
@@ -119,10 +120,13 @@ def relations(model: LatentModel) -> list[str]:
     """What causes what among the hidden causes, a sentence for each edge."""
     names = [shortened(name) for name in model.latent_names]
     sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
-    for i, j in sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected):
+    pairs = sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
+    if pairs:
+        depend = [f"{names[i]} and {names[j]}" for i, j in pairs]
+        *rest, last = depend
+        joined = f"{', '.join(rest)} as well as {last}" if rest else last
         sentences.append(
-            f"{names[i]} and {names[j]} depend on each other; which one is the cause cannot be "
-            "told from these data."
+            f"{joined} depend on each other; which one is the cause cannot be told from these data."
         )
     if not sentences and model.n_latent > 1:
         sentences.append("The hidden causes are independent of each other.")

@@ -1,0 +1,129 @@
+"""Components that are not of the family: told by gaps in density, not by fit.
+
+A skewed or heavy-tailed component is cut in two by a family that cannot bend. Such a cut has two
+marks. The rows on both sides are alike in all other variables, and no gap lies between them. When
+most components have heavier tails than the family allows, pieces with both marks are joined
+before anything is merged by fit. The tails are judged by quantiles of the squared Mahalanobis
+distance, which a few rows that belong elsewhere do not move.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from mixoracle.oracle.families.base import Floats
+from mixoracle.oracle.merging import log_dirichlet_multinomial
+
+# Above this share of what normal components show, the family is not to be relied on. Normal
+# components of a few hundred rows stay within 5 %; Laplace and Gamma(2) are at 20 % and more.
+HEAVY_TAILS = 1.12
+# Fewer rows do not show their tails.
+_ROWS_TO_JUDGE = 60
+# Windows between the medians of two pieces, and how much emptier the emptiest must be than the
+# fuller ends beside it: by half, and by three standard errors of a count.
+_WINDOWS = 7
+_VALLEY_SHARE = 0.5
+_VALLEY_SCORES = 3.0
+# A component of unknown shape is a peak in density, and fewer rows than this make no peak.
+ROWS_OF_A_PEAK = _VALLEY_SCORES**2
+# Too few rows for such a test are apart if none lies between and the distance is this many
+# standard deviations of both.
+_CLEAR_DISTANCE = 3.0
+
+
+def join_alike_labels(labels: NDArray[np.int64], variable: int, block: Floats) -> NDArray[np.int64]:
+    """Join labels of one variable with no gap between them that all other variables see alike.
+
+    ``labels`` is (N, n); the answer (N,) is the new column for ``variable``.
+    """
+    column = labels[:, variable]
+    n_labels = int(column.max()) + 1
+    joined = np.arange(n_labels)
+    tables = [
+        np.histogram2d(column, other, bins=(np.arange(n_labels + 1), np.arange(other.max() + 2)))[0]
+        for place, other in enumerate(labels.T)
+        if place != variable
+    ]
+    rows = [block[column == label] for label in range(n_labels)]
+    for first, second in combinations(range(n_labels), 2):
+        if joined[first] == joined[second] or not _are_alike(tables, first, second):
+            continue
+        if not are_apart(rows[first], rows[second]):
+            joined[joined == joined[second]] = joined[first]
+    return np.unique(joined[column], return_inverse=True)[1].astype(np.int64)
+
+
+def _are_alike(tables: list[Floats], first: int, second: int) -> bool:
+    """Whether the evidence of every other variable is for one distribution behind both labels."""
+    for table in tables:
+        together = log_dirichlet_multinomial(table[first] + table[second], 1.0)
+        apart = sum(log_dirichlet_multinomial(table[label], 1.0) for label in (first, second))
+        if apart > together:
+            return False
+    return True
+
+
+def join_uncut_pieces(
+    labels: NDArray[np.int64], variable: int, block: Floats, members: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Join components over X that differ in one variable only, and there without a gap.
+
+    ``labels`` (T, n) are the components over X, ``members`` (N,) the component of each row. The
+    answer (T,) numbers the pieces.
+    """
+    pieces = np.arange(len(labels))
+    others = np.delete(labels, variable, axis=1)
+    _, group = np.unique(others, axis=0, return_inverse=True)
+    group = group.ravel()
+    for shared in np.flatnonzero(np.bincount(group) > 1):
+        inside = np.flatnonzero(group == shared)
+        rows = {int(t): block[members == t] for t in inside}
+        for place, first in enumerate(inside):
+            for second in inside[place + 1 :]:
+                same = pieces[first] == pieces[second]
+                if not same and not are_apart(rows[int(first)], rows[int(second)]):
+                    pieces[pieces == pieces[second]] = pieces[first]
+    return np.unique(pieces, return_inverse=True)[1].astype(np.int64)
+
+
+def are_apart(first: Floats, second: Floats) -> bool:
+    """Whether a gap in density lies between two pieces, along the line that parts them best."""
+    if min(len(first), len(second)) == 0:
+        return False
+    difference = second.mean(axis=0) - first.mean(axis=0)
+    centred = np.vstack([first - first.mean(axis=0), second - second.mean(axis=0)])
+    scatter = centred.T @ centred / len(centred)
+    ridge = np.finfo(float).eps + 1e-6 * np.trace(scatter) / len(scatter)
+    direction = np.linalg.solve(scatter + ridge * np.eye(len(scatter)), difference)
+    left, right = np.sort(first @ direction), np.sort(second @ direction)
+    distance = float(np.median(right) - np.median(left))
+    if distance <= 0:
+        return False
+    edges = np.median(left) + distance * (np.arange(_WINDOWS + 1) - 0.5) / (_WINDOWS - 1)
+    counts = np.histogram(np.concatenate([left, right]), edges)[0]
+    valley = 1 + int(np.argmin(counts[1:-1]))
+    depth = counts[valley]
+    peak = min(counts[:valley].max(), counts[valley + 1 :].max())
+    if depth < _VALLEY_SHARE * peak and peak - depth > _VALLEY_SCORES * np.sqrt(peak + depth):
+        return True
+    nothing_between = float(right[0] - left[-1]) > 0
+    return nothing_between and distance > _CLEAR_DISTANCE * float(left.std() + right.std())
+
+
+def tail_ratio(block: Floats) -> float | None:
+    """How heavy the tails of one component are, relative to a normal one (1); None for few rows."""
+    if len(block) < _ROWS_TO_JUDGE + block.shape[1]:
+        return None
+    centred = block - block.mean(axis=0)
+    scatter = centred.T @ centred / len(centred)
+    scatter += 1e-9 * np.trace(scatter) * np.eye(len(scatter)) + np.finfo(float).tiny
+    squared = np.einsum("na,na->n", centred @ np.linalg.pinv(scatter), centred)
+    median, outer = np.quantile(squared, [0.5, 0.9])
+    if median <= 0:
+        return None
+    width = block.shape[1]
+    return float(outer / median * chi2.ppf(0.5, width) / chi2.ppf(0.9, width))

@@ -1,0 +1,258 @@
+"""Figures for a paper or a notebook, through matplotlib: the graph, P(H), the components.
+
+The graph stands as in the SVG, from the same layout. Names are data, so none is read as
+mathematics. :func:`plot` draws into the caller's axes; :func:`save_figures` writes PNG and PDF
+files, equal in bytes for equal results.
+
+Knows nothing of how a model is learned: the evidence is only looked at.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixoracle.model import LatentModel
+from mixoracle.report import svg
+from mixoracle.report.lettering import fitted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from mixoracle.report.evidence import Evidence, Scatter
+
+# Pixels of the SVG to inches of a figure; text of 13 px becomes about 9 pt.
+_PIXELS_PER_INCH = 100.0
+_POINTS = {"name": 9.0, "small": 7.0}
+_DPI = 200
+_MAX_STATES = 24
+_PLOTS_ACROSS = 4
+
+
+def plot(model: LatentModel, ax: Axes | None = None) -> Axes:
+    """Draw G = Γ ∪ Λ and return the axes; new ones are made where none are given.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import random_model
+    >>> axes = plot(random_model(2, 4, random_state=0))
+    >>> axes.figure.savefig("graph.pdf")  # doctest: +SKIP
+    """
+    layout = svg.lay_out(model)
+    width, height = layout.size[0], layout.legend_y
+    if ax is None:
+        from matplotlib import pyplot
+
+        size = (width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH)
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    ax.set_xlim(0, width)
+    ax.set_ylim(height, 0)
+    ax.set_aspect("equal")
+    ax.axis("off")
+    _draw_lines(ax, layout)
+    _draw_arcs(ax, model, layout)
+    _draw_pills(ax, model, layout)
+    for g in range(len(layout.groups)):
+        _draw_box(ax, layout, g)
+    return ax
+
+
+def plot_joint(model: LatentModel, ax: Axes | None = None) -> Axes:
+    """Draw P(H) as bars, the likeliest joint states first."""
+    table = model.joint.table
+    order = np.argsort(-table, axis=None, kind="stable")[:_MAX_STATES]
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=(5.5, 0.9 + 0.22 * len(order)), layout="constrained")
+    states = [np.unravel_index(int(flat), table.shape) for flat in order]
+    labels = [" ".join(str(int(state)) for state in cell) for cell in states]
+    places = np.arange(len(order))
+    ax.barh(places, table.ravel()[order], color=svg.PALETTE[0], height=0.72)
+    ax.set_yticks(places, labels, fontsize=_POINTS["small"])
+    ax.invert_yaxis()
+    ax.set_xlabel("probability")
+    shown = [fitted(name, 60, 9) for name in model.latent_names]
+    ax.set_ylabel(f"states of {', '.join(shown)}", parse_math=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_components(model: LatentModel, scatters: Sequence[Scatter]) -> Figure:
+    """Draw the components of every observed variable, one small plot for each."""
+    from matplotlib.figure import Figure
+
+    from mixoracle.report.charts import component_colour, scatter_points
+
+    across = min(_PLOTS_ACROSS, max(len(scatters), 1))
+    down = max(-(-len(scatters) // across), 1)
+    figure = Figure(figsize=(2.3 * across, 2.2 * down), layout="constrained")
+    for i, scatter in enumerate(scatters):
+        ax = figure.add_subplot(down, across, i + 1)
+        points, labels = scatter_points(scatter)
+        n_components = int(labels.max()) + 1 if len(labels) else 0
+        for label in np.unique(labels):
+            chosen = points[labels == label]
+            colour = _from_hsl(component_colour(int(label), n_components))
+            ax.plot(chosen[:, 0], chosen[:, 1], ".", color=colour, markersize=3)
+        title = fitted(model.observed_names[i], 150, 11)
+        if scatter.separation is not None:
+            title += f"  ({scatter.separation:.0%} placed right)"
+        ax.set_title(title, fontsize=_POINTS["small"], parse_math=False)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return figure
+
+
+def save_figures(model: LatentModel, evidence: Evidence, folder: FilePath) -> list[FilePath]:
+    """Write graph, joint and components as PNG and PDF into a folder; return what was written."""
+    from matplotlib.figure import Figure
+
+    layout = svg.lay_out(model)
+    size = (layout.size[0] / _PIXELS_PER_INCH, layout.legend_y / _PIXELS_PER_INCH)
+    graph = Figure(figsize=size, layout="constrained")
+    plot(model, graph.add_subplot())
+    figures = {"graph": graph}
+    if model.n_latent:
+        height = 0.9 + 0.22 * min(model.joint.table.size, _MAX_STATES)
+        figures["joint"] = Figure(figsize=(5.5, height), layout="constrained")
+        plot_joint(model, figures["joint"].add_subplot())
+    figures["components"] = plot_components(model, evidence.scatters)
+    folder.mkdir(exist_ok=True)
+    return [path for name, figure in figures.items() for path in _save(figure, folder / name)]
+
+
+def _save(figure: Figure, stem: FilePath) -> list[FilePath]:
+    written = []
+    # Without dates, equal results give equal files.
+    undated: dict[str, dict[str, Any]] = {".png": {}, ".pdf": {"CreationDate": None}}
+    with warnings.catch_warnings():
+        # A name may hold letters that no font here has; a box in their place is all one can do.
+        warnings.filterwarnings("ignore", message="(?s).*missing from font.*")
+        for ending, metadata in undated.items():
+            path = stem.with_suffix(ending)
+            figure.savefig(path, dpi=_DPI, metadata=metadata)
+            written.append(path)
+    return written
+
+
+def _draw_lines(ax: Axes, layout: svg.Layout) -> None:
+    start, end = layout.pill_x + layout.pill_width / 2, layout.box_x
+    bend = (end - start) * 0.5
+    for j, y1, y2 in svg.drive_lines(layout):
+        curve = [(start, y1), (start + bend, y1), (end - bend, y2), (end, y2)]
+        _curve(ax, curve, svg.latent_colour(j), 1.1)
+
+
+def _draw_arcs(ax: Axes, model: LatentModel, layout: svg.Layout) -> None:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    x = layout.pill_x - layout.pill_width / 2
+    codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+    for i, j, known in svg.latent_edges(model):
+        start, end, reach = svg.arc_curve(layout, i, j)
+        path = Path([(x, start), (reach, start), (reach, end), (x, end)], codes)
+        ax.add_patch(
+            FancyArrowPatch(
+                path=path,
+                arrowstyle="-|>" if known else "-",
+                linestyle="-" if known else (0, (4, 3)),
+                mutation_scale=9,
+                color=svg.INK,
+                linewidth=1.1,
+                shrinkA=0,
+                shrinkB=0,
+            )
+        )
+
+
+def _draw_pills(ax: Axes, model: LatentModel, layout: svg.Layout) -> None:
+    for j, y in enumerate(layout.pill_y):
+        left, top = layout.pill_x - layout.pill_width / 2, y - svg.PILL_HEIGHT / 2
+        _rounded(
+            ax,
+            (left, top, layout.pill_width, svg.PILL_HEIGHT),
+            svg.PILL_HEIGHT / 2,
+            svg.PAPER,
+            svg.latent_colour(j),
+            1.6,
+        )
+        name = fitted(model.latent_names[j], svg.PILL_ROOM, 13)
+        _text(ax, layout.pill_x, y - 6, name, "name", weight="bold")
+        _text(ax, layout.pill_x, y + 9, f"{model.domain_sizes[j]} states", "small")
+
+
+def _draw_box(ax: Axes, layout: svg.Layout, g: int) -> None:
+    group, top = layout.groups[g], layout.box_y[g]
+    box = (layout.box_x, top, svg.BOX_WIDTH, group.height)
+    _rounded(ax, box, 9, "#f6f8fa", svg.LINE, 0.8)
+    for _, shown, x, y, width in svg.chip_places(layout, g):
+        _rounded(ax, (x, y, width, svg.CHIP_HEIGHT), 5, svg.PAPER, svg.LINE, 0.8)
+        _text(ax, x + width / 2, y + svg.CHIP_HEIGHT / 2, shown, "name")
+
+
+def _curve(ax: Axes, points: list[tuple[float, float]], colour: str, width: float) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+    ax.add_patch(
+        PathPatch(Path(points, codes), facecolor="none", edgecolor=colour, linewidth=width)
+    )
+
+
+def _rounded(
+    ax: Axes,
+    box: tuple[float, float, float, float],
+    radius: float,
+    fill: str,
+    edge: str,
+    width: float,
+) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    left, top, breadth, height = box
+    ax.add_patch(
+        FancyBboxPatch(
+            (left, top),
+            breadth,
+            height,
+            boxstyle=f"round,pad=0,rounding_size={radius}",
+            facecolor=fill,
+            edgecolor=edge,
+            linewidth=width,
+        )
+    )
+
+
+def _text(ax: Axes, x: float, y: float, text: str, size: str, weight: str = "normal") -> None:
+    ax.text(
+        x,
+        y,
+        text,
+        ha="center",
+        va="center",
+        fontsize=_POINTS[size],
+        color=svg.INK,
+        fontweight=weight,
+        parse_math=False,
+        clip_on=True,
+    )
+
+
+def _from_hsl(colour: str) -> tuple[float, float, float]:
+    """A colour as CSS writes it, for matplotlib."""
+    from colorsys import hls_to_rgb
+
+    hue, saturation, lightness = colour.removeprefix("hsl(").removesuffix(")").split()
+    return hls_to_rgb(
+        float(hue) / 360,
+        float(lightness.removesuffix("%")) / 100,
+        float(saturation.removesuffix("%")) / 100,
+    )

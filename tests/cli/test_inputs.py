@@ -1,0 +1,285 @@
+"""Everything that can be wrong with a file or with what was said about it, in one sentence."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mixoracle import Observations
+
+ROWS = 40
+
+
+def write_csv(path, columns, encoding="utf-8"):
+    rows = zip(*columns.values(), strict=True)
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding=encoding)
+    return path
+
+
+def numbers(seed, n=ROWS):
+    return np.random.default_rng(seed).normal(size=n).round(3).tolist()
+
+
+@pytest.fixture
+def columns():
+    return {"a": numbers(0), "b": numbers(1), "c": numbers(2)}
+
+
+@pytest.fixture
+def refused(run, tmp_path):
+    """Run ``learn`` on columns and expect one sentence, code 2, and no result."""
+
+    def refuse(data, *arguments):
+        result = run("learn", data, "--out", "result", *arguments)
+        assert result.exit_code == 2, result.output
+        assert result.stdout == ""
+        assert not (tmp_path / "result").exists()
+        assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+        (line,) = result.stderr.splitlines()
+        assert line.startswith("Error: ")
+        return line.removeprefix("Error: ")
+
+    return refuse
+
+
+def test_a_file_that_is_not_there(refused):
+    assert refused("nowhere.csv") == (
+        "nowhere.csv should be a file of observations; there is no such file"
+    )
+
+
+def test_an_unknown_ending(refused, tmp_path):
+    (tmp_path / "data.xlsx").write_bytes(b"PK")
+    assert refused("data.xlsx") == (
+        "data.xlsx should end in one of .csv, .npz, .parquet, .tsv; got '.xlsx'"
+    )
+
+
+def test_a_file_that_is_not_what_its_ending_says(refused, tmp_path):
+    np.savez(tmp_path / "data.npz", a=np.zeros(3))
+    (tmp_path / "data.npz").rename(tmp_path / "data.csv")
+    assert refused("data.csv") == (
+        "data.csv should be text, as its ending says; it is a zip archive (perhaps an .npz or a "
+        "spreadsheet)"
+    )
+
+
+def test_text_called_parquet(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.parquet", columns)
+    assert refused("data.parquet").startswith("data.parquet is cut off or not a .parquet file: ")
+
+
+def test_an_empty_file(refused, tmp_path):
+    (tmp_path / "data.csv").touch()
+    assert refused("data.csv") == (
+        "data.csv is empty; expected the names of columns and their values"
+    )
+
+
+def test_a_wrong_encoding(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", {"größe": columns["a"], "b": columns["b"]}, "latin-1")
+    sentence = refused("data.csv")
+    assert sentence.startswith("data.csv should be UTF-8 text: ")
+    assert sentence.endswith("; save it as UTF-8")
+
+
+def test_another_separator(refused, tmp_path, columns):
+    path = write_csv(tmp_path / "data.csv", columns)
+    path.write_text(path.read_text().replace(",", ";"))
+    assert refused("data.csv") == (
+        "data.csv should separate its cells by ','; its lines hold ';' instead: convert it, or "
+        "rename it if it is a .tsv"
+    )
+
+
+def test_lines_of_different_length(refused, tmp_path, columns):
+    path = write_csv(tmp_path / "data.csv", columns)
+    path.write_text(path.read_text() + "1,2\n")
+    assert refused("data.csv") == (
+        f"data.csv, line {ROWS + 2}, should have 3 cells like the header; it has 2"
+    )
+
+
+def test_an_unknown_column_to_drop(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv", "--drop", "bb") == (
+        "drop names the column 'bb', which is not there; did you mean 'b'?"
+    )
+
+
+def test_an_unknown_id_column(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv", "--id-column", "name") == (
+        "categorical names 'name', which is not there; there are 'a', 'b', 'c'"
+    )
+
+
+def test_unknown_columns_in_types(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv", "--types", "z=categorical") == (
+        "categorical names 'z', which is not there; there are 'a', 'b', 'c'"
+    )
+    assert refused("data.csv", "--types", "z=continuous") == (
+        "--types names 'z', which is no column and no variable of the data"
+    )
+
+
+def test_an_unknown_kind(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv", "--types", "a=ordinal") == (
+        "--types should say continuous or categorical, as in mode=categorical; 'a' has 'ordinal'"
+    )
+
+
+def test_text_declared_continuous(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", {**columns, "mode": ["on", "off"] * (ROWS // 2)})
+    assert refused("data.csv", "--types", "mode=continuous") == (
+        "'mode' was declared continuous, but it holds text; correct the cells or declare it "
+        "categorical"
+    )
+
+
+@pytest.mark.parametrize(
+    ("groups", "sentence"),
+    [
+        ({"x": ["a", "b"]}, "groups should list every column; 'c' is in none: add it to a group, "
+         "or leave it out on purpose with drop="),
+        ({"x": ["a", "b"], "y": ["b", "c"]}, "each column should belong to one observed variable; "
+         "column 'b' is listed in groups more than once"),
+        ({"x": ["a", "d"], "y": ["b", "c"]}, "groups names the column 'd', which is not there; "
+         "there are 'a', 'b', 'c'"),
+        ({"x": ["a", "b", "c"], "y": []}, "each observed variable needs a column; 'y' has none: "
+         "leave it out of groups"),
+        ({"x": {"a": 1}}, "--groups should give each variable a list of columns; 'x' has {'a': 1}"),
+        (["a", "b"], "groups.json should map names to columns; it is no such table"),
+    ],
+)  # fmt: skip
+def test_mixed_up_groups(refused, tmp_path, columns, groups, sentence):
+    write_csv(tmp_path / "data.csv", columns)
+    (tmp_path / "groups.json").write_text(json.dumps(groups))
+    assert refused("data.csv", "--groups", "groups.json") == sentence
+
+
+def test_groups_of_a_width_that_does_not_divide(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv", "--groups", "2") == (
+        "groups=2 should divide the 3 columns into equal widths; name the columns of each "
+        "variable instead"
+    )
+
+
+def test_groups_that_are_no_file(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv", "--groups", "pairs") == (
+        "--groups should be a width or a file that ends in .toml or .json; got 'pairs'"
+    )
+    assert refused("data.csv", "--groups", "pairs.toml") == (
+        "--groups names pairs.toml; there is no such file"
+    )
+    (tmp_path / "pairs.toml").write_text("x = [")
+    assert refused("data.csv", "--groups", "pairs.toml").startswith(
+        "pairs.toml should be TOML, as its ending says: "
+    )
+
+
+def test_text_among_numbers(refused, tmp_path, columns):
+    columns["b"][7] = "n.d."
+    columns["b"][9] = "broken"
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv") == (
+        f"column 'b' should hold numbers; 2 of its {ROWS} cells hold text such as 'broken': "
+        "correct them, leave them empty, or declare it with --types 'b=categorical'"
+    )
+
+
+def test_an_empty_column(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", {**columns, "e": [""] * ROWS})
+    assert refused("data.csv") == (
+        "column 'e' should hold values; it is empty: leave it out with --drop 'e'"
+    )
+
+
+def test_a_constant_column(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", {**columns, "k": [5] * ROWS})
+    assert refused("data.csv") == (
+        "'k' should vary from case to case; it is constant and says nothing: leave it out with "
+        "--drop 'k'"
+    )
+
+
+def test_too_few_rows(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", {name: held[:9] for name, held in columns.items()})
+    assert refused("data.csv") == "learning needs at least 30 rows; got 9: collect more cases"
+
+
+# --- what is understood, shown by a dry run ---
+
+
+def understood(run, *arguments):
+    result = run("learn", *arguments, "--dry-run", "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_columns_group_by_themselves_by_number_and_by_file(run, tmp_path):
+    names = ("u[0]", "u[1]", "v[0]", "v[1]")
+    write_csv(tmp_path / "data.csv", {name: numbers(i) for i, name in enumerate(names)})
+    held = understood(run, "data.csv")
+    assert [(v["name"], v["columns"]) for v in held["variables"]] == [("u", 2), ("v", 2)]
+    held = understood(run, "data.csv", "--groups", 4)
+    assert [(v["name"], v["columns"]) for v in held["variables"]] == [("X1", 4)]
+    (tmp_path / "g.toml").write_text('left = ["u[0]", "v[0]"]\nright = ["u[1]", "v[1]"]\n')
+    held = understood(run, "data.csv", "--groups", "g.toml")
+    assert [v["name"] for v in held["variables"]] == ["left", "right"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "npz", "parquet"])
+def test_every_kind_of_file_is_read(run, tmp_path, ending, columns):
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    arrays = {name: np.array(held) for name, held in columns.items()}
+    Observations.from_arrays(arrays).write(tmp_path / f"data.{ending}")
+    held = understood(run, f"data.{ending}")
+    assert held["rows"] == ROWS
+    assert [v["name"] for v in held["variables"]] == list(columns)
+
+
+def test_types_and_drop_are_obeyed(run, tmp_path, columns):
+    columns["mode"] = [0, 1] * (ROWS // 2)
+    write_csv(tmp_path / "data.csv", {**columns, "note": ["x"] * ROWS})
+    (tmp_path / "t.json").write_text('{"mode": "categorical"}')
+    for types in ("mode=categorical", "t.json"):
+        held = understood(run, "data.csv", "--drop", "note", "--types", types)
+        kinds = {v["name"]: v["kind"] for v in held["variables"]}
+        assert kinds == {"a": "continuous", "b": "continuous", "c": "continuous",
+                         "mode": "categorical"}  # fmt: skip
+
+
+def test_a_constant_column_of_a_wider_variable_is_only_noted(run, tmp_path):
+    columns = {"u[0]": numbers(0), "u[1]": [1] * ROWS, "v": numbers(1)}
+    write_csv(tmp_path / "data.csv", columns)
+    assert understood(run, "data.csv")["notes"] == ["'u[1]' is constant and is set aside"]
+
+
+def test_missing_cells_are_counted(run, tmp_path, columns):
+    columns["b"][:10] = [""] * 10
+    write_csv(tmp_path / "data.csv", columns)
+    shares = {v["name"]: v["missing"] for v in understood(run, "data.csv")["variables"]}
+    assert shares == {"a": 0.0, "b": 0.25, "c": 0.0}
+
+
+def test_a_dry_run_shows_a_table_and_leaves_nothing(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    result = run("learn", "data.csv", "--dry-run")
+    assert result.exit_code == 0
+    assert "40 cases of 3 variables" in result.stdout
+    assert "Nothing was learned (--dry-run)." in result.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_without_a_place_for_the_result_nothing_starts(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    result = run("learn", "data.csv")
+    assert result.exit_code == 2
+    assert "say where to leave the result: --out DIR (or --dry-run)" in result.stderr

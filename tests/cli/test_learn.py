@@ -1,0 +1,279 @@
+import csv
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner, LatentModel, Observations
+from mixoracle.errors import AssumptionWarning
+from mixoracle.metrics import compare
+
+FILES = {"model.json", "states.csv", "report.html", "graph.svg", "run.json", "evidence.json"}
+
+
+def learn(run, problem, *arguments):
+    return run("learn", problem / "data.csv", *arguments)
+
+
+def test_what_learn_leaves_behind(learned):
+    names = {path.name for path in learned.iterdir()}
+    arrays = {name for name in names if name.startswith("arrays-")}
+    assert names - arrays == FILES
+    assert len(arrays) == 1
+    run_record = json.loads((learned / "run.json").read_text())
+    assert run_record["seed"] == 0
+    assert run_record["versions"]["mixoracle"]
+    assert run_record["timings"]["finding the components of each variable"] > 0
+    assert run_record["data"]["file"] == "data.csv"
+
+
+def test_the_round_trip_gives_what_python_gives(run, problem, learned):
+    result = run("evaluate", learned, problem, "--json")
+    assert result.exit_code == 0, result.output
+    truth = LatentModel.load(problem / "truth")
+    learner = LatentGraphLearner(random_state=0).fit(Observations.read(problem / "data.csv"))
+    found = compare(truth, learner.model_)
+    told = json.loads(result.stdout)
+    assert told["shd"] == found.shd
+    assert told["bipartite_exact"] == found.bipartite_exact
+    assert told["joint_tv"] == pytest.approx(found.joint_tv, abs=1e-12)
+    assert LatentModel.load(learned) == learner.model_
+
+
+def test_the_same_seed_gives_the_same_bytes(run, problem, learned, tmp_path):
+    assert learn(run, problem, "--out", "again").exit_code == 0
+    again = tmp_path / "again"
+    arrays = next(learned.glob("arrays-*.npz")).name
+    for name in ("model.json", arrays, "states.csv", "evidence.json", "graph.svg"):
+        assert (again / name).read_bytes() == (learned / name).read_bytes(), name
+
+
+def test_the_states_are_those_of_the_learner(learned, problem):
+    with (learned / "states.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    learner = LatentGraphLearner(random_state=0).fit(Observations.read(problem / "data.csv"))
+    names = learner.model_.latent_names
+    states = np.array([[int(row[name]) for name in names] for row in rows])
+    np.testing.assert_array_equal(states, learner.states_)
+    certain = np.array([[float(row[f"P({name})"]) for name in names] for row in rows])
+    assert np.all((certain > 0) & (certain <= 1))
+
+
+def test_the_id_column_names_the_cases(run, problem, tmp_path):
+    lines = (problem / "data.csv").read_text().splitlines()
+    named = ["case," + lines[0], *(f"c{i:03},{line}" for i, line in enumerate(lines[1:]))]
+    (tmp_path / "data.csv").write_text("\n".join(named))
+    result = run("learn", "data.csv", "--id-column", "case", "--out", "result", "--quiet")
+    assert result.exit_code == 0, result.output
+    with (tmp_path / "result" / "states.csv").open() as stream:
+        ids = [row["case"] for row in csv.DictReader(stream)]
+    assert ids == [f"c{i:03}" for i in range(len(lines) - 1)]
+    assert "case" not in LatentModel.load(tmp_path / "result").observed_names
+
+
+def test_ids_beside_columns_in_equal_blocks(run, problem, tmp_path):
+    lines = (problem / "data.csv").read_text().splitlines()
+    named = ["case," + lines[0], *(f"c{i:03},{line}" for i, line in enumerate(lines[1:]))]
+    (tmp_path / "data.csv").write_text("\n".join(named))
+    arguments = ("--id-column", "case", "--groups", 5, "--out", "result", "--quiet")
+    assert run("learn", "data.csv", *arguments).exit_code == 0
+    assert (tmp_path / "result" / "states.csv").read_text().startswith("case,H1")
+
+
+def test_the_summary_says_what_was_found(run, problem, learned):
+    result = learn(run, problem, "--out", "result")
+    model = LatentModel.load(learned)
+    assert f"{model.n_latent} hidden causes found behind 400 cases of 5 measurements." in (
+        result.stdout
+    )
+    for name, size in zip(model.latent_names, model.domain_sizes, strict=True):
+        assert f"{name} has {size} states (" in result.stdout
+    assert "What to trust" in result.stdout
+    assert "open result/report.html in a browser" in result.stdout
+    assert "step 2 of 8: finding the components of each variable" in result.stderr
+
+
+def test_json_is_one_document_and_nothing_else(run, problem, learned):
+    result = learn(run, problem, "--out", "result", "--json")
+    told = json.loads(result.stdout)
+    assert result.stderr == ""
+    model = LatentModel.load(learned)
+    assert [latent["name"] for latent in told["latents"]] == list(model.latent_names)
+    assert [latent["states"] for latent in told["latents"]] == list(model.domain_sizes)
+    assert {verdict["verdict"] for verdict in told["verdicts"]} <= {"holds", "fails", "undecided"}
+
+
+def test_quiet_prints_nothing(run, problem):
+    result = learn(run, problem, "--out", "result", "--quiet")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """A learner that finds an assumption broken, whatever the data."""
+
+    class Doubting(LatentGraphLearner):
+        def fit(self, *arguments, **choices):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                super().fit(*arguments, **choices)
+            warnings.warn("nondegeneracy (a): a state never occurs", AssumptionWarning, 1)
+            return self
+
+    monkeypatch.setattr("mixoracle.cli.fitting.LatentGraphLearner", Doubting)
+
+
+def test_a_failed_assumption_exits_with_3_under_strict_and_is_still_written(
+    run, problem, failing, tmp_path
+):
+    result = learn(run, problem, "--out", "result", "--strict", "--quiet")
+    assert result.exit_code == 3
+    assert {path.name for path in (tmp_path / "result").iterdir()} > FILES
+    assert run("check", "result", "--quiet").exit_code == 0
+    assert run("check", "result", "--strict", "--quiet").exit_code == 3
+
+
+def test_a_failed_assumption_exits_with_0_otherwise(run, problem, failing):
+    assert learn(run, problem, "--out", "result", "--quiet").exit_code == 0
+
+
+def test_the_exit_code_is_the_learners_own_judgement(run, tmp_path):
+    """With so few cases some joint states are never seen, and the learner says so or not."""
+    codes = set()
+    for seed in (3, 4):
+        arguments = f"--latents 3 --observed 6 --samples 120 --covariance code --seed {seed}"
+        run("simulate", *arguments.split(), "--out", f"p{seed}", "--quiet")
+        data = tmp_path / f"p{seed}" / "data.csv"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            LatentGraphLearner(random_state=0).fit(Observations.read(data))
+        failed = any(issubclass(w.category, AssumptionWarning) for w in caught)
+        result = run("learn", data, "--out", f"r{seed}", "--strict", "--quiet")
+        assert result.exit_code == (3 if failed else 0)
+        codes.add(result.exit_code)
+    assert codes
+
+
+def test_a_result_is_never_overwritten_without_force(run, problem, learned, tmp_path):
+    shutil.copytree(learned, tmp_path / "result")
+    before = (tmp_path / "result" / "run.json").read_bytes()
+    result = learn(run, problem, "--out", "result", "--quiet")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: result exists already and would be overwritten; choose another folder, or say "
+        "--force\n"
+    )
+    assert (tmp_path / "result" / "run.json").read_bytes() == before
+    assert learn(run, problem, "--out", "result", "--quiet", "--force").exit_code == 0
+    assert (tmp_path / "result" / "run.json").read_bytes() != before
+
+
+def test_force_does_not_touch_what_we_did_not_make(run, problem, tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
+    result = learn(run, problem, "--out", "thesis", "--quiet", "--force")
+    assert result.exit_code == 2
+    assert "holds files that mixoracle did not make" in result.stderr
+    assert (tmp_path / "thesis" / "chapter.tex").read_text() == "years of work"
+
+
+def test_a_file_in_the_place_of_the_folder(run, problem, tmp_path):
+    (tmp_path / "result").write_text("")
+    result = learn(run, problem, "--out", "result")
+    assert result.exit_code == 2
+    assert "Directory 'result' is a file" in result.stderr
+
+
+def test_an_empty_folder_may_be_filled(run, problem, tmp_path):
+    (tmp_path / "result").mkdir()
+    assert learn(run, problem, "--out", "result", "--quiet").exit_code == 0
+
+
+def test_a_full_disk_leaves_nothing_and_says_so(run, problem, monkeypatch, tmp_path):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("mixoracle.report.folder.write_states", full)
+    result = learn(run, problem, "--out", "result", "--quiet")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: no space left on device; free some space, or choose another disk\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_real_limit_on_the_size_of_files_leaves_nothing(problem, tmp_path):
+    resource = pytest.importorskip("resource")
+    script = (
+        "import resource, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, (4096, {resource.RLIM_INFINITY}))\n"
+        "from mixoracle.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    arguments = ["learn", str(problem / "data.csv"), "--out", "result", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "Error: file too large; choose a place without such a limit\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_leaves_nothing(problem, tmp_path):
+    """A real process, a real signal, in the midst of the work."""
+    script = (
+        "import sys, time, mixoracle.report.folder as folder\n"
+        "write = folder.write_states\n"
+        "def slow(*arguments):\n"
+        "    write(*arguments)\n"
+        "    print('half-way', flush=True)\n"
+        "    time.sleep(60)\n"
+        "folder.write_states = slow\n"
+        "from mixoracle.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, "learn", problem / "data.csv", "--out", "r", "--quiet"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout.readline() == "half-way\n"
+    assert [path.name for path in tmp_path.iterdir()][0].startswith(".r-")
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said == "Stopped; no result was written.\n"
+    assert list(tmp_path.iterdir()) == []
+    assert time.monotonic() - begin < 30
+
+
+def test_settings_reach_the_learner(run, problem, monkeypatch):
+    seen = {}
+
+    class Recording(LatentGraphLearner):
+        def fit(self, *arguments, **choices):
+            seen.update(self.get_params())
+            return super().fit(*arguments, **choices)
+
+    monkeypatch.setattr("mixoracle.cli.fitting.LatentGraphLearner", Recording)
+    arguments = "--search ges --max-components 9 --seed 5 --jobs 2 --out result --quiet"
+    assert learn(run, problem, *arguments.split()).exit_code == 0
+    wanted = {"latent_search": "ges", "max_components": 9, "random_state": 5, "n_jobs": 2}
+    assert wanted.items() <= seen.items()
+    assert seen["strict"] is False

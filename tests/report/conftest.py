@@ -1,0 +1,91 @@
+import importlib.util
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mixoracle import ExactOracle, Observations, assumptions
+from mixoracle.datasets import random_model, sample
+from mixoracle.model import LatentModel
+from mixoracle.oracle.counts import ComponentCounts
+from mixoracle.report.evidence import gather
+from mixoracle.report.folder import Result
+
+
+def load_driver():
+    """The driver of the browser, which lies beside the tests and not on the import path."""
+    path = Path(__file__).with_name("chromium.py")
+    spec = importlib.util.spec_from_file_location("chromium", path)
+    driver = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(driver)
+    return driver
+
+
+@pytest.fixture(scope="session")
+def browser():
+    driver = load_driver()
+    path = driver.find_browser()
+    if path is None:
+        pytest.skip("no Chromium here and no way to install one (Debian package 'chromium')")
+    browser = driver.Browser(path)
+    yield browser
+    browser.close()
+
+
+def renamed(model, observed_names=None, latent_names=None):
+    return LatentModel(
+        observed_names=observed_names or model.observed_names,
+        latent_names=latent_names or model.latent_names,
+        bipartite=model.bipartite,
+        domain_sizes=model.domain_sizes,
+        joint=model.joint,
+        latent_graph=model.latent_graph,
+        components=model.components,
+    )
+
+
+def answer_of(model, n_samples=400, seed=0, **changes):
+    """A learner's answer that is right in everything, with data that fit to it."""
+    observations, states = sample(model, n_samples, np.random.default_rng(seed))
+    blocks = [observations[i] for i in range(model.n_observed)]
+    observations = Observations.from_arrays(dict(zip(model.observed_names, blocks, strict=True)))
+    fitted = SimpleNamespace(
+        model_=model,
+        counts_=ComponentCounts(model.observed_names, ExactOracle(model).count),
+        bipartite_=SimpleNamespace(residual=0.0, method="blocks"),
+        assumptions_=assumptions.check(model),
+        states_=states,
+        repairs_=(),
+        alternatives_=(),
+        bic_=-1234.5,
+        log_likelihood_=-1200.25,
+        converged_=True,
+        n_iter_=3,
+    )
+    for name, value in changes.items():
+        setattr(fitted, name, value)
+    return fitted, observations
+
+
+RUN = {
+    "data": {"file": "data.csv", "rows": 400, "missing": 0.0, "sha256": "0" * 64},
+    "settings": {"oracle": "signature", "seed": 0, "drop": []},
+    "timings": {"putting the data in order": 0.01},
+    "versions": {"mixoracle": "0", "python": "3"},
+    "platform": "here",
+    "finished": "2026-01-01T00:00:00+00:00",
+}
+
+
+@pytest.fixture(scope="session")
+def make_result():
+    """Make a result without learning: of a drawn model, or of a given one."""
+
+    def make(n_latent=3, n_observed=6, seed=1, *, model=None, run=RUN, **changes):
+        names = {key: changes.pop(key, None) for key in ("observed_names", "latent_names")}
+        model = model or random_model(n_latent, n_observed, 3, random_state=seed)
+        model = renamed(model, **names)
+        return Result(model, gather(*answer_of(model, **changes)), run)
+
+    return make

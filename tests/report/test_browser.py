@@ -1,0 +1,255 @@
+"""The report in a real browser: quiet, self-contained, usable, and in one piece at any width."""
+
+import numpy as np
+import pytest
+
+from mixoracle.report import html
+from mixoracle.report.svg import draw
+
+WIDTHS = [1280, 390]
+SIZES = [(2, 3), (4, 8), (5, 60)]
+HOSTILE = (
+    "<script>window.broken = 1</script>",
+    "\"><img src=x onerror='window.broken = 1'>",
+    'it\'s "quoted" & <b>bold</b>',
+    "x" * 300,
+    "many words " * 27,
+    "\u202eright to left \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{ROCKET} \N{PILE OF POO} emoji \u6f22\u5b57",
+    "{{ 7 * 7 }} ${7*7} </style></script>",
+)
+
+# Pairs of boxes that share more than a pixel's breadth although neither contains the other.
+OVERLAPS = """
+(() => {
+  const shown = (e) => e.checkVisibility();
+  const clipped = (e) => {
+    let box = e.getBoundingClientRect();
+    let [l, t, r, b] = [box.left, box.top, box.right, box.bottom];
+    for (let up = e.parentElement; up; up = up.parentElement) {
+      const style = getComputedStyle(up);
+      if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
+        const outer = up.getBoundingClientRect();
+        l = Math.max(l, outer.left); t = Math.max(t, outer.top);
+        r = Math.min(r, outer.right); b = Math.min(b, outer.bottom);
+      }
+    }
+    return {l, t, r, b, e};
+  };
+  const found = [];
+  const check = (selector) => {
+    const boxes = [...document.querySelectorAll(selector)].filter(shown).map(clipped);
+    boxes.forEach((p, i) => boxes.slice(i + 1).forEach((q) => {
+      if (p.e.contains(q.e) || q.e.contains(p.e)) return;
+      const w = Math.min(p.r, q.r) - Math.max(p.l, q.l);
+      const h = Math.min(p.b, q.b) - Math.max(p.t, q.t);
+      if (w > 1 && h > 1) {
+        found.push([selector, p.e.textContent.slice(0, 40), q.e.textContent.slice(0, 40), w, h]);
+      }
+    }));
+  };
+  check('h1, h2, h3, h4, p, li, dt, dd, nav a, summary, caption, .fact, table, svg.graph, '
+    + 'svg.joint, svg.scatter, .panels, figcaption');
+  check('.graph text');
+  check('.joint text');
+  check('td, th');
+  check('.effect summary > span');
+  return found;
+})()
+"""
+
+# What sticks out of the window, or text that sticks out of its own chip, pill or cell.
+STICKS_OUT = """
+(() => {
+  const found = [];
+  const width = document.documentElement.clientWidth;
+  const scrolls = (e) => e.closest('.scroll') !== null;
+  for (const e of document.querySelectorAll('body *')) {
+    const box = e.getBoundingClientRect();
+    const outside = box.right > width + 1 || box.left < -1;
+    if (box.width && outside && e.checkVisibility() && !scrolls(e) && !e.closest('.sr')) {
+      found.push(['window', e.tagName, e.className.baseVal ?? e.className, box.left, box.right]);
+    }
+  }
+  for (const g of document.querySelectorAll('.graph .chip, .graph .latent')) {
+    const outer = g.querySelector('rect').getBoundingClientRect();
+    for (const text of g.querySelectorAll('text')) {
+      const box = text.getBoundingClientRect();
+      if (box.left < outer.left - 1 || box.right > outer.right + 1) {
+        found.push(['chip', text.textContent, box.width, outer.width]);
+      }
+    }
+  }
+  return found;
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def page(make_result, tmp_path_factory):
+    """Write the report of a drawn problem and return its path; each is made once."""
+    made = {}
+
+    def make(n_latent, n_observed, **names):
+        key = (n_latent, n_observed, *names.values())
+        if key not in made:
+            path = tmp_path_factory.mktemp("report") / "report.html"
+            html.write(make_result(n_latent, n_observed, seed=2, **names), path)
+            made[key] = path
+        return made[key]
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def hostile_page(page):
+    latents = ("<script>window.broken = 2</script>", "\u202e'\"&<H>", "H" * 300)
+    return page(3, len(HOSTILE), observed_names=HOSTILE, latent_names=latents)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_opens_from_disk_without_a_sound(browser, page, size, width, scheme):
+    path = page(*size)
+    browser.open(path, width, scheme=scheme)
+    assert browser.complaints() == []
+    assert browser.requests() == [path.resolve().as_uri()]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_overlaps_or_sticks_out(browser, page, size, width):
+    browser.open(page(*size), width)
+    assert browser.run(OVERLAPS) == []
+    assert browser.run(STICKS_OUT) == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert browser.run(OVERLAPS) == []
+    assert browser.run(STICKS_OUT) == []
+
+
+def test_the_checks_of_the_layout_can_fail(browser, page):
+    browser.open(page(2, 3))
+    browser.run("document.querySelector('h1').style.marginBottom = '-40px'")
+    browser.run("document.querySelector('.graph .chip text').textContent = 'x'.repeat(90)")
+    assert browser.run(OVERLAPS)
+    assert browser.run(STICKS_OUT)
+
+
+def visible_panels(browser):
+    return browser.run(
+        "[...document.querySelectorAll('.panel')].filter(p => p.offsetParent !== null)"
+        ".map(p => p.id)"
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_click_on_a_latent_shows_its_table(browser, page, make_result, width):
+    browser.open(page(4, 8), width)
+    assert visible_panels(browser) == ["latent-0"]
+    model = make_result(4, 8, seed=2).model
+    for j in (2, 3, 1):
+        browser.click(f".latent[data-latent='{j}'] rect")
+        assert visible_panels(browser) == [f"latent-{j}"]
+        cells = browser.run(
+            f"[...document.querySelectorAll('#latent-{j} .states tbody td:nth-child(2)')]"
+            ".map(cell => Number(cell.textContent))"
+        )
+        expected = model.joint.marginal([j]).table
+        np.testing.assert_allclose(cells, expected, atol=5e-4)
+        pressed = "[...document.querySelectorAll('[aria-pressed=true]')].map(e => e.dataset.latent)"
+        assert browser.run(pressed) == [str(j)]
+    assert browser.complaints() == []
+
+
+def test_a_click_lights_what_the_latent_drives(browser, page, make_result):
+    browser.open(page(4, 8))
+    model = make_result(4, 8, seed=2).model
+    browser.click(".latent[data-latent='1'] rect")
+    lit = browser.run(
+        "[...document.querySelectorAll('.group.on .chip')].map(c => Number(c.dataset.observed))"
+    )
+    assert sorted(lit) == list(model.children(1))
+
+
+def test_the_keyboard_reaches_and_chooses_latents(browser, page):
+    browser.open(page(4, 8))
+    browser.run("document.querySelector('nav a:last-child').focus()")
+    browser.press("Tab", "Tab")
+    browser.press("Tab", "Tab")
+    assert browser.run("document.activeElement.dataset.latent") == "1"
+    browser.press("Enter", "Enter", "\r")
+    assert visible_panels(browser) == ["latent-1"]
+    browser.press("Tab", "Tab")
+    browser.press(" ", "Space", " ")
+    assert visible_panels(browser) == ["latent-2"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_hostile_names_do_no_harm(browser, hostile_page, width):
+    browser.open(hostile_page, width)
+    assert browser.complaints() == []
+    assert len(browser.requests()) == 1
+    assert browser.run("window.broken") is None
+    assert browser.run("document.querySelectorAll('script').length") == 1
+    assert browser.run("document.querySelectorAll('img, b:not(.fact b)').length") == 0
+    assert browser.run(OVERLAPS) == []
+    assert browser.run(STICKS_OUT) == []
+    titles = browser.run(
+        "[...document.querySelectorAll('.chip')].sort((a, b) => a.dataset.observed - "
+        "b.dataset.observed).map(c => c.querySelector('title').textContent)"
+    )
+    assert titles == list(HOSTILE)
+
+
+def test_the_policy_stops_foreign_scripts(browser, hostile_page, tmp_path):
+    """If escaping ever failed, the policy is the second wall: it has to be there and to hold."""
+    text = hostile_page.read_text(encoding="utf-8")
+    attacked = tmp_path / "attacked.html"
+    attacked.write_text(
+        text.replace("<footer>", "<script>window.broken = 3</script><img src=x><footer>"),
+        encoding="utf-8",
+    )
+    browser.open(attacked)
+    assert browser.run("window.broken") is None
+    assert any("Content Security Policy" in str(event) for event in browser.complaints())
+
+
+def test_dark_is_dark_and_light_is_light(browser, page):
+    def paper():
+        colour = browser.run("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(",")))
+
+    browser.open(page(2, 3), scheme="light")
+    assert paper() > 3 * 200
+    browser.open(page(2, 3), scheme="dark")
+    assert paper() < 3 * 60
+
+
+def test_print_shows_every_latent(browser, page):
+    browser.open(page(4, 8))
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert len(visible_panels(browser)) == 4
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_without_scripts_everything_is_there(browser, page):
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(page(4, 8))
+        assert len(visible_panels(browser)) == 4
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_the_picture_alone_opens_too(browser, make_result, tmp_path):
+    model = make_result(3, len(HOSTILE), observed_names=HOSTILE).model
+    path = tmp_path / "graph.svg"
+    path.write_text(draw(model), encoding="utf-8")
+    browser.open(path)
+    assert browser.complaints() == []
+    assert browser.run("document.documentElement.nodeName") == "svg"
+    assert browser.run("document.querySelectorAll('script').length") == 0
