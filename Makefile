@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench clean distclean
+.PHONY: help demo test bench study clean distclean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,14 @@ test: $(VENV)/.installed-dev ## the whole gate: format, lint, types, import rule
 
 bench: $(VENV)/.installed ## time recovery, layout and sampling on one core
 	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+# About half an hour on two cores; interrupted, the same command continues.
+STUDY ?= study-result
+JOBS ?= 2
+study: $(VENV)/.installed ## the paper's experiments, 600 + 136 runs, with a report beside theirs
+	$(BIN)/mixoracle experiment paper --jobs $(JOBS) --out $(STUDY)/paper
+	$(BIN)/mixoracle experiment small --jobs $(JOBS) --out $(STUDY)/small
+	$(BIN)/mixoracle experiment report $(STUDY)/paper $(STUDY)/small --out $(STUDY)/report
 
 clean: ## remove caches and results
 	rm -rf build dist demo-result .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -22,7 +22,6 @@ from mixoracle.errors import (
     AssumptionWarning,
     InconsistentCountsError,
     InvalidInputError,
-    MixoracleError,
     ModelContradictionError,
 )
 from mixoracle.metrics import compare, compare_states
@@ -249,7 +248,11 @@ class TestAnswers:
         with pytest.raises(InvalidInputError):
             getattr(learner, method)(values)
 
-    @pytest.mark.parametrize("shape", [(25,), (3, 24), (3, 26), (0, 25)])
+    def test_no_rows_have_no_mean(self, learner):
+        with pytest.raises(InvalidInputError, match="row"):
+            learner.score(np.zeros((0, 25)))
+
+    @pytest.mark.parametrize("shape", [(25,), (3, 24), (3, 26)])
     @pytest.mark.parametrize("method", ["predict", "score"])
     def test_new_rows_need_the_columns_that_were_learned_from(self, learner, method, shape):
         with pytest.raises(InvalidInputError):
@@ -288,7 +291,9 @@ class TestAnswers:
 
     def test_latents_do_not_take_the_names_of_observed_variables(self, problem):
         blocks = [problem.observations[name] for name in problem.observations.names]
-        named = Observations.from_arrays(dict(zip(["H1", "H2", "a", "b", "c"], blocks, strict=True)))
+        named = Observations.from_arrays(
+            dict(zip(["H1", "H2", "a", "b", "c"], blocks, strict=True))
+        )
         model = fitted(named).model_
         assert not set(model.latent_names) & set(model.observed_names)
 
@@ -320,7 +325,7 @@ class TestInvariance:
 
     def test_columns_with_the_same_values_may_come_in_any_order(self):
         """Discrete columns have equal quantiles, so their order is not told by them alone."""
-        for seed in range(4):
+        for seed in range(3):
             rng = np.random.default_rng(seed)
             array = rng.integers(0, 2, size=(200, 4)).astype(float)
             order = rng.permutation(4)
@@ -374,14 +379,13 @@ class TestLimitCases:
 
 
 def cases():
-    """Data that make little sense, or strain the numbers, by name."""
+    """Data of shapes that make sense, though little can be learned from most, by name."""
     rng = np.random.default_rng(7)
     states = rng.integers(3, size=300)
     clusters = 5.0 * states[:, None] + rng.normal(size=(300, 4))
     with_outlier = clusters.copy()
     with_outlier[0] = 1e9
     return {
-        "one row": (rng.normal(size=(1, 3)), None),
         "two rows": (rng.normal(size=(2, 3)), None),
         "five rows": (rng.normal(size=(5, 3)), None),
         "constant": (np.full((50, 3), 0.1), None),
@@ -389,15 +393,13 @@ def cases():
         "one constant column": (np.column_stack([np.ones(300), clusters]), None),
         "a constant inside a variable": (np.insert(clusters, 1, 2.0, axis=1), [[0, 1, 2], [3, 4]]),
         "integers": (rng.integers(0, 5, size=(300, 4)), None),
-        "booleans": (rng.random((300, 4)) < 0.5, None),
+        "zeros and ones": (rng.integers(0, 2, size=(300, 4)), None),
         "copies": (np.repeat(states[:, None], 4, axis=1), None),
         "duplicated columns": (clusters[:, [0, 0, 1, 1]], 2),
         "rare ones": ((rng.random((300, 5)) < 0.02).astype(float), None),
         "huge": (clusters * 1e12, 2),
         "tiny": (clusters * 1e-12, 2),
         "far from zero": (clusters + 1e12, 2),
-        "beyond squares": (clusters * 1e200, 2),
-        "below squares": (clusters * 1e-200, 2),
         "huge outlier": (with_outlier, 2),
         "heavy tails": (rng.standard_cauchy((300, 4)), None),
         "heavy tails in blocks": (rng.standard_cauchy((600, 10)), 5),
@@ -410,21 +412,32 @@ def cases():
             None,
         ),
         "forty columns of noise": (rng.normal(size=(300, 40)), None),
-        "forty columns of integers": (rng.integers(0, 4, size=(300, 40)), None),
-        "forty skewed columns": (rng.exponential(size=(300, 40)), None),
-        "forty heavy tails": (rng.standard_cauchy((300, 40)), None),
+        "forty columns of integers": (rng.integers(0, 4, size=(120, 40)), None),
+        "forty skewed columns": (rng.exponential(size=(120, 40)), None),
+        "forty heavy tails": (rng.standard_cauchy((120, 40)), None),
     }
+
+
+@pytest.mark.parametrize(
+    ("X", "match"),
+    [
+        (np.ones((1, 3)), "at least 2 rows; got 1"),
+        (np.array([[0.0, 1e200], [1.0, 2e200]]), "X2 .*rescale"),
+        (np.array([[0.0, 1e-200], [1.0, 2e-200]]), "X2 .*rescale"),
+        (np.array([[True], [False]]), "X1 is categorical"),
+    ],
+    ids=["one row", "beyond squares", "below squares", "truth values"],
+)
+def test_what_cannot_be_learned_from_is_refused_with_a_reason(X, match):
+    with pytest.raises(InvalidInputError, match=match):
+        fitted(X)
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", cases())
-def test_any_finite_numbers_get_an_answer_or_a_named_error(name):
+def test_any_finite_numbers_get_an_answer(name):
     X, groups = cases()[name]
-    try:
-        learner = fitted(X, groups)
-    except MixoracleError as error:
-        assert name in {"one row", "beyond squares", "below squares"}, str(error)
-        return
+    learner = fitted(X, groups)
     again = X if groups is None else Observations.from_array(X, groups)
     assert learner.states_.shape == (len(X), learner.model_.n_latent)
     np.testing.assert_array_equal(learner.predict(again), learner.states_)
@@ -570,7 +583,7 @@ class TestParts:
         assert learner.model_.latent_graph == expected
 
     def test_the_papers_oracle(self):
-        problem = drawn(0, n_samples=500, setting=(1, 3, 3))
+        problem = drawn(0, n_samples=300, setting=(1, 3, 3))
         learner = fitted(problem.observations, oracle="kmeans")
         difference = compare(problem.model, learner.model_)
         assert difference.bipartite_exact

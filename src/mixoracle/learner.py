@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixoracle import assumptions, bipartite, latent, structure
+from mixoracle._checks import check_whole, make_generator
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import (
     AssumptionFailedError,
@@ -54,6 +55,8 @@ BipartiteStep = Callable[[MixtureOracle], Bipartite]
 LatentSearchStep = Callable[[JointTable, int], CPDAG]
 # Runner-up answers that are refined beside the best one; further ones never won on any problem.
 _MAX_READINGS = 3
+# Runners-up whose evidence is worse by this many nats a row are beyond what refinement can mend.
+_HOPELESS = 0.5
 # Without these the graph or P(H) is not identifiable; the others only decide which method works.
 _ESSENTIAL = ("obs:counting", "assm:twins", "assum:ssc", "assump:strong:NZ", "assump:strong:SDC")
 
@@ -148,7 +151,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         groups: Any = None,
     ) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored."""
-        observations = _as_observations(X, groups)
+        source = _Source.of(X, groups)
+        observations = source.observe(X)
         with _told(self.progress) as tell:
             oracle = self._fitted_oracle(observations, tell)
             tell("recovering the graph and refining it")
@@ -160,6 +164,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             tell("searching the latent graph")
             models = [self._build(solution, observations, prepared) for solution in solutions]
         best = solutions[0]
+        self._source = source
         self.oracle_ = oracle
         self.counts_ = ComponentCounts(observations.names, oracle.count)
         self.bipartite_ = best.graph
@@ -194,10 +199,9 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self, n_samples: int = 1, random_state: int | np.random.Generator | None = None
     ) -> tuple[Observations, NDArray[np.int64]]:
         """Draw new rows from the learned model, and the (n_samples, m) states behind them."""
-        if n_samples < 1:
-            raise InvalidInputError(f"n_samples should be at least 1; got {n_samples}")
+        check_whole("n_samples", n_samples, at_least=1)
         model = self._model()
-        blocks, states = draw(model, n_samples, np.random.default_rng(random_state))
+        blocks, states = draw(model, n_samples, make_generator(random_state))
         named = dict(zip(model.observed_names, blocks, strict=True))
         return Observations.from_arrays(named), states
 
@@ -206,22 +210,23 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         return self.model_
 
     def _blocks(self, X: Observations | NDArray[Any] | pd.DataFrame) -> list[Floats]:
-        """The blocks of new rows in the order of the model, found by name where there are names."""
+        """The blocks of new rows in the order of the model, grouped as in fit."""
         model = self._model()
-        if isinstance(X, Observations):
-            return [X[name] for name in model.observed_names]
-        widths = [held.width for held in model.components or ()]
-        if hasattr(X, "columns"):
-            observations = Observations.from_frame(cast("pd.DataFrame", X))
-            if set(observations.names) >= set(model.observed_names):
-                return [observations[name] for name in model.observed_names]
-        array = np.asarray(X, dtype=np.float64)
-        if array.ndim != 2 or array.shape[1] != sum(widths):
+        observations = self._source.observe(X)
+        unknown = [name for name in model.observed_names if name not in observations]
+        if unknown:
             raise InvalidInputError(
-                f"new rows should have the {sum(widths)} columns that were learned from; "
-                f"got shape {array.shape}"
+                f"new rows should have the variables that were learned from; {unknown[0]!r} is "
+                f"missing, there are {', '.join(observations.names)}"
             )
-        return np.split(array, np.cumsum(widths)[:-1], axis=1)
+        blocks = [observations[name] for name in model.observed_names]
+        for name, block in zip(model.observed_names, blocks, strict=True):
+            if np.isnan(block).any():
+                raise InvalidInputError(
+                    f"{name} has missing values in the new rows; this version needs complete "
+                    "rows: drop or fill them first"
+                )
+        return blocks
 
     def _fitted_oracle(self, observations: Observations, tell: Callable[[str], None]) -> Any:
         """Resolve a short name to an object, fit it, and refuse what cannot be an oracle."""
@@ -256,7 +261,11 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     @staticmethod
     def _readings(oracle: Any) -> list[Any]:
         """The consistent answers of an oracle that has several, or the oracle itself."""
-        return list(getattr(oracle, "readings_", (oracle,)))[:_MAX_READINGS]
+        readings = list(getattr(oracle, "readings_", ()))[:_MAX_READINGS]
+        if not readings:
+            return [oracle]
+        hopeless = readings[0].log_evidence - _HOPELESS * len(readings[0].assignments)
+        return [reading for reading in readings if reading.log_evidence >= hopeless]
 
     def _solve(self, reading: Any, observations: Observations, prepared: Prepared) -> _Solution:
         """Steps (b) to (d) for one answer of the oracle, then refinement."""
@@ -343,18 +352,75 @@ class _Solution:
     verdict: Verdict
 
 
-def _as_observations(X: Any, groups: Any) -> Observations:
-    if isinstance(X, Observations):
-        if groups is not None:
-            raise InvalidInputError("Observations are grouped already; leave groups out")
-        return X
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
-        return Observations.from_frame(X, groups)
-    return Observations.from_array(X, groups)
+@dataclass(frozen=True)
+class _Source:
+    """How the rows came to fit, so that new rows are read in the same way.
+
+    ``columns`` are the names in a frame; ``widths`` those of Observations, for arrays after them.
+    """
+
+    groups: Any
+    columns: tuple[str, ...] | None = None
+    widths: tuple[int, ...] | None = None
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, X: Any, groups: Any) -> _Source:
+        if isinstance(X, Observations):
+            if groups is not None:
+                raise InvalidInputError("Observations are grouped already; leave groups out")
+            return cls(None, widths=X.widths, names=X.names)
+        if _is_frame(X):
+            return cls(groups, columns=tuple(X.columns))
+        return cls(groups)
+
+    def observe(self, X: Any) -> Observations:
+        """Rows of any kind as Observations, with the variables that fit saw."""
+        if isinstance(X, Observations):
+            return X
+        if _is_frame(X):
+            return self._observe_frame(X)
+        if self.columns is not None:
+            import pandas as pd
+
+            array = np.asarray(X)
+            if array.ndim != 2 or array.shape[1] != len(self.columns):
+                raise InvalidInputError(
+                    f"new rows should have the {len(self.columns)} columns of the frame that was "
+                    f"learned from; got shape {array.shape}"
+                )
+            return Observations.from_frame(pd.DataFrame(array, columns=self.columns), self.groups)
+        if self.widths is None:
+            return Observations.from_array(X, self.groups)
+        ends = np.cumsum(self.widths)
+        places = [
+            list(range(end - width, end)) for end, width in zip(ends, self.widths, strict=True)
+        ]
+        return Observations.from_array(X, dict(zip(self.names or (), places, strict=True)))
+
+    def _observe_frame(self, frame: pd.DataFrame) -> Observations:
+        if self.columns is None:
+            return Observations.from_frame(frame)
+        unknown = [column for column in self.columns if column not in frame.columns]
+        if unknown:
+            raise InvalidInputError(
+                f"new rows should have the columns that were learned from; {unknown[0]!r} is "
+                "missing"
+            )
+        return Observations.from_frame(frame[list(self.columns)], self.groups)
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "iloc")
 
 
 def _cells_of_rows(reading: Any, graph: Bipartite) -> NDArray[np.int64]:
     """Steps (c) and (d): the joint state of each row, through L and Algorithm 1."""
+    if not hasattr(reading, "assignments"):
+        raise InvalidInputError(
+            f"{type(reading).__name__} should say which component over X each sample belongs to, "
+            "in an attribute 'assignments' of N rows of its projection; it has none"
+        )
     projection = reading.projection()
     component_at = latent.layout(projection.labels, graph.adjacency, graph.domain_sizes)
     cell_of = np.empty(projection.n_components, dtype=np.int64)

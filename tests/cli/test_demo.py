@@ -20,9 +20,9 @@ def test_demo_learns_what_it_simulated(run, tmp_path):
 
 
 def test_demo_leaves_its_data_and_may_be_run_again(run, tmp_path):
-    arguments = "demo --latents 1 --observed 2 --samples 200 --quiet --out d".split()
     for _ in range(2):
-        assert run(*arguments).exit_code == 0
+        result = run("demo", "--latents", 1, "--observed", 2, "--samples", 200, "--out", "d", "-q")
+        assert result.exit_code == 0
     assert (tmp_path / "d" / "data.csv").is_file()
     assert (tmp_path / "d" / "report.html").is_file()
 
@@ -34,7 +34,7 @@ def test_demo_replaces_no_other_result(run, tmp_path, learned):
 
 
 def test_demo_for_machines(run):
-    result = run(*"demo --latents 2 --observed 4 --samples 300 --json --out d".split())
+    result = run("demo", "--latents", 2, "--observed", 4, "--samples", 300, "--out", "d", "--json")
     assert result.stderr == ""
     assert {"shd", "latents", "out"} <= json.loads(result.stdout).keys()
 

@@ -152,6 +152,7 @@ def test_folders_that_cannot_be_told_apart_are_refused(tmp_path, make_result):
 
 
 def test_a_study_without_results_is_refused(tmp_path):
-    with open_results(tmp_path, define("paper", runs=1)):
-        with pytest.raises(InvalidInputError, match="no results yet"):
-            load_sources([tmp_path])
+    with open_results(tmp_path, define("paper", runs=1)) as file:
+        assert file.missing == [0, 1]
+    with pytest.raises(InvalidInputError, match="no results yet"):
+        load_sources([tmp_path])

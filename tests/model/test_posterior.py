@@ -127,9 +127,7 @@ def test_draws_follow_the_joint_table_and_the_components(seed):
 
 
 def test_cells_count_in_c_order():
-    np.testing.assert_array_equal(
-        states_of_cells(np.arange(6), (2, 3)), [*np.ndindex(2, 3)]
-    )
+    np.testing.assert_array_equal(states_of_cells(np.arange(6), (2, 3)), [*np.ndindex(2, 3)])
     assert states_of_cells(np.zeros(4, dtype=np.int64), ()).shape == (4, 0)
 
 

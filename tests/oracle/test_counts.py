@@ -23,7 +23,9 @@ def test_a_count_is_an_int_that_carries_its_evidence():
     assert repr(ComponentCount(6, seen=6)) == "ComponentCount(6)"
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+)
 def test_a_copy_keeps_the_evidence(again):
     held = again(ComponentCount(6, confidence=0.9, seen=7))
     assert (held, held.confidence, held.seen) == (6, 0.9, 7)
@@ -54,9 +56,18 @@ def test_evidence_passes_through():
     assert held["a"].confidence == 0.5
 
 
-@pytest.mark.parametrize("subset", ["d", [0, "d"], 3, -1, [0, 3]])
-def test_unknown_members_are_named(counts, subset):
-    with pytest.raises(InvalidInputError, match="d|numbered 0 to 2; got (3|-1)"):
+@pytest.mark.parametrize(
+    ("subset", "match"),
+    [
+        ("d", "no observed variable is called 'd'; there are a, b, c"),
+        ([0, "d"], "no observed variable is called 'd'; there are a, b, c"),
+        (3, "numbered 0 to 2; got 3"),
+        (-1, "numbered 0 to 2; got -1"),
+        ([0, 3], "numbered 0 to 2; got 3"),
+    ],
+)
+def test_unknown_members_are_named(counts, subset, match):
+    with pytest.raises(InvalidInputError, match=match):
         counts[subset]
 
 

@@ -35,9 +35,7 @@ def table_from(labels, blocks, kept=None):
         statistics.append(held)
         priors.append(family.prior(pool(held, rows[:, i], int(rows[:, i].max()) + 1)))
     kept = np.ones(len(rows), dtype=bool) if kept is None else kept(rows)
-    return RowTable(
-        rows[kept], tuple(held[kept] for held in statistics), families, tuple(priors)
-    )
+    return RowTable(rows[kept], tuple(held[kept] for held in statistics), families, tuple(priors))
 
 
 def structure_of(model):

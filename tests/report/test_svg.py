@@ -1,13 +1,15 @@
 import re
 import xml.etree.ElementTree as ET
-from itertools import pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mixoracle.datasets import random_model
 from mixoracle.model import CPDAG, JointTable, LatentModel
-from mixoracle.report.svg import draw
+from mixoracle.report.svg import draw, lay_out
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,56 +27,117 @@ def make_model(bipartite, edges=None, observed=None, latent=None):
     )
 
 
-def parsed(model):
-    return ET.fromstring(draw(model))
+def parsed(model, **choices):
+    return ET.fromstring(draw(model, **choices))
+
+
+def of_class(root, name):
+    return [e for e in root.iter() if name in (e.get("class") or "").split()]
+
+
+def boxes_of(elements):
+    return [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in elements]
+
+
+def read_gamma(root, model):
+    """Γ as the picture tells it: a line enters a box by its left edge, and chips lie within."""
+    gamma = np.zeros((model.n_observed, model.n_latent), dtype=bool)
+    groups = of_class(root, "group")
+    for end in of_class(root, "drives-end"):
+        y = float(end.get("cy"))
+        for group in groups:
+            _, top, _, height = boxes_of([group.find(f"{SVG}rect")])[0]
+            if top <= y <= top + height:
+                for chip in of_class(group, "chip"):
+                    gamma[int(chip.get("data-observed")), int(end.get("data-latent"))] = True
+    return gamma
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_everything_is_drawn_once_and_inside_the_frame(seed):
+def test_the_picture_says_what_the_model_says(seed):
     model = random_model(4, 8, 3, random_state=seed)
     root = parsed(model)
-    arrows = [path.get("marker-end") for path in root.iter(f"{SVG}path") if path.get("stroke")]
-    assert arrows.count("url(#observed-arrow)") == model.bipartite.sum()
-    assert arrows.count("url(#latent-arrow)") == len(model.latent_graph.directed)
-    assert arrows.count(None) == len(model.latent_graph.undirected)
+    np.testing.assert_array_equal(read_gamma(root, model), model.bipartite)
+    arcs = [e for e in of_class(root, "arc") if e.get("data-ends")]
+    ends = {tuple(map(int, e.get("data-ends").split())): e for e in arcs}
+    known = {pair for pair, e in ends.items() if e.get("marker-end")}
+    dashed = {frozenset(pair) for pair, e in ends.items() if e.get("stroke-dasharray")}
+    assert known == model.latent_graph.directed
+    assert dashed == model.latent_graph.undirected
+    assert len(arcs) == len(model.latent_graph.skeleton)
     texts = [text.text for text in root.iter(f"{SVG}text")]
     for name in model.observed_names + model.latent_names:
         assert texts.count(name) == 1
+
+
+@pytest.mark.parametrize(("n_latent", "n_observed"), [(1, 3), (4, 8), (5, 30), (5, 60)])
+def test_nothing_overlaps_and_all_is_inside_the_frame(n_latent, n_observed):
+    root = parsed(random_model(n_latent, n_observed, 3, random_state=1))
     width, height = (float(root.get(side)) for side in ("width", "height"))
-    for box in root.iter(f"{SVG}rect"):
-        if box.get("x"):
-            assert float(box.get("x")) >= 0
-            assert float(box.get("x")) + float(box.get("width")) <= width
-            assert float(box.get("y")) + float(box.get("height")) <= height
+    chips = boxes_of(e.find(f"{SVG}rect") for e in of_class(root, "chip"))
+    pills = boxes_of(e.find(f"{SVG}rect") for e in of_class(root, "latent"))
+    groups = boxes_of(of_class(root, "box"))
+    assert len(chips) == n_observed
+    for x, y, w, h in chips + pills + groups:
+        assert x >= 0
+        assert y >= 0
+        assert x + w <= width
+        assert y + h <= height
+    for things in (chips + pills, groups + pills):
+        for (x, y, w, h), (u, v, a, b) in combinations(things, 2):
+            assert x + w <= u or u + a <= x or y + h <= v or v + b <= y
 
 
-def test_boxes_do_not_overlap():
-    names = ["a", "a much longer name", "b" * 40, "c"]
-    root = parsed(make_model([[1], [1], [1], [1]], observed=names))
-    boxes = sorted(
-        (float(box.get("x")), float(box.get("width")))
-        for box in root.iter(f"{SVG}rect")
-        if box.get("x")
-    )
-    for (left, width), (right, _) in pairwise(boxes):
-        assert left + width < right
+def test_variables_with_the_same_parents_share_a_box():
+    layout = lay_out(make_model([[1, 0], [0, 1], [1, 0], [0, 0], [1, 1]]))
+    held = {g.parents: [i for row in g.rows for i, _, _ in row] for g in layout.groups}
+    assert held == {(0,): [0, 2], (0, 1): [4], (1,): [1], (): [3]}
+    assert layout.groups[-1].parents == ()
 
 
-def test_arcs_stay_below_the_upper_edge():
+def test_arcs_stay_inside_the_left_edge():
     edges = CPDAG.from_dag([(0, 5), (1, 5), (0, 2)], 6)
     root = parsed(make_model(np.eye(6), edges))
-    for path in root.iter(f"{SVG}path"):
-        curve = re.match(r"M\S+ (\S+)Q\S+ (\S+) \S+ (\S+)", path.get("d"))
+    for arc in of_class(root, "arc"):
+        curve = re.match(r"M(\S+) \S+C(\S+) \S+ \S+ \S+ \S+ \S+", arc.get("d"))
         if curve:
-            start, control, end = map(float, curve.groups())
-            assert 0.25 * start + 0.5 * control + 0.25 * end > 0
+            start, control = map(float, curve.groups())
+            assert 0.25 * start + 0.75 * control > 0
 
 
-def test_names_are_escaped():
-    root = parsed(make_model([[1]], observed=["<X> & co"], latent=['"H"']))
-    texts = [text.text for text in root.iter(f"{SVG}text")]
-    assert "<X> & co" in texts
-    assert '"H"' in texts
+def test_names_are_escaped_and_kept_whole_in_titles():
+    hostile = ["<X> & co", '"><script>alert(1)</script>', "y" * 300, "\x07bell"]
+    root = parsed(make_model(np.ones((4, 1)), observed=hostile, latent=['"H"']))
+    titles = [e.text for e in root.iter(f"{SVG}title")]
+    assert set(hostile[:3]) <= set(titles)
+    assert "\N{REPLACEMENT CHARACTER}bell" in titles
+    assert not list(root.iter(f"{SVG}script"))
+    assert max(len(e.text) for e in root.iter(f"{SVG}text")) < 60
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
+def test_any_name_gives_a_well_formed_picture(name):
+    root = parsed(make_model([[1]], observed=[name], latent=[name + "'"]))
+    assert len(of_class(root, "chip")) == 1
+
+
+def test_only_an_interactive_picture_takes_the_focus():
+    model = make_model([[1, 0], [0, 1]])
+    assert not [e for e in parsed(model).iter() if e.get("tabindex")]
+    latents = of_class(parsed(model, interactive=True), "latent")
+    assert [e.get("tabindex") for e in latents] == ["0", "0"]
+    assert [e.get("aria-controls") for e in latents] == ["latent-0", "latent-1"]
+
+
+def test_the_legend_names_only_what_is_there():
+    def legend(edges):
+        root = parsed(make_model(np.eye(2), edges))
+        return [e.find(f"{SVG}text").text for e in of_class(root, "legend")]
+
+    assert legend(CPDAG(2)) == ["drives every measurement in the box"]
+    assert "causes" in legend(CPDAG(2, frozenset({(0, 1)})))
+    assert "depend on each other, direction open" in legend(CPDAG.from_dag([(0, 1)], 2))
 
 
 def test_equal_models_give_equal_text():

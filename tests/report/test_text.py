@@ -3,7 +3,9 @@ import io
 import numpy as np
 from rich.console import Console
 
+from mixoracle import Observations
 from mixoracle.assumptions import Verdict
+from mixoracle.metrics import compare, compare_states
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.report import text
 
@@ -67,3 +69,42 @@ def test_verdicts_say_what_failed_in_words():
     output = printed(text.verdicts_table(verdicts))
     for word in ("holds", "fails", "undecided", "H1=[0] is to blame"):
         assert word in output
+
+
+def test_explained_verdicts_say_what_to_do():
+    verdicts = (
+        Verdict("no twins", "assm:twins", False, "H1 and [H2].", (("H1",),)),
+        Verdict("maximality", "assm:minimal", True, "Fine."),
+    )
+    output = printed(text.verdicts_explained(verdicts))
+    assert "Every hidden cause leaves its own trace" in output
+    assert "Found: H1 and [H2]." in output
+    assert output.count("What now:") == 1
+
+
+def test_a_summary_is_read_as_text_not_as_markup(make_result):
+    result = make_result(2, 4, observed_names=("[red]", "X[0]", "c", "d"))
+    output = printed(text.summary(result.model, result.evidence, "out"))
+    assert "[red]" in output
+    assert "open out/report.html in a browser" in output
+    assert "Nothing in the evidence speaks against the answer." in output
+
+
+def test_comparisons_in_words():
+    truth = make_model(np.full((2, 2), 0.25), np.eye(2), CPDAG(2))
+    other = make_model(np.full((2, 2), 0.25), np.ones((2, 2)), CPDAG.from_dag([(0, 1)], 2))
+    lines = text.comparison_lines(compare(truth, other), truth.latent_names)
+    assert lines[0].startswith("Γ wrong, domain sizes exact, P(H) off by 0.0e+00")
+    assert lines[1].startswith("Structural Hamming distance 3: 3 extra, 0 missing, 0 reversed")
+    states = np.array([[0, 1], [1, 0], [1, 1], [0, 0]])
+    agreement = compare_states(states, states)
+    lines = text.comparison_lines(compare(truth, truth), ("H1", "H2"), agreement)
+    assert lines[-1] == "Cases placed in the right state: H1 100.0%, H2 100.0%."
+
+
+def test_what_was_understood_shows_ranges_and_kinds():
+    observations = Observations.from_arrays({"x": [1.0, 2.5, 4.0], "mode": ["off", "on", "on"]})
+    rows = text.understood_document(observations, ["a note"])["variables"]
+    assert (rows[0]["from"], rows[0]["to"], rows[0]["kind"]) == ("1", "4", "continuous")
+    assert (rows[1]["from"], rows[1]["to"], rows[1]["kind"]) == ("off", "on", "categorical")
+    assert "categorical" in printed(text.understood_table(observations))

@@ -1,4 +1,4 @@
-"""The command line: ``mixoracle demo | simulate | learn | evaluate | report | check``.
+"""The command line: ``mixoracle demo | simulate | learn | evaluate | report | check | experiment``.
 
 Only this package writes to the terminal. Each command lives in a module of its own that is loaded
 when it is called, and loads heavy packages only when it runs. What the user can cause (bad input,
@@ -23,8 +23,16 @@ EXIT_ASSUMPTION_FAILED = 3
 # What shells report for a program that Ctrl-C ended.
 EXIT_INTERRUPTED = 130
 
-# In the order in which they are used; each is the command of that name in the module of that name.
-_COMMANDS = ("demo", "simulate", "learn", "evaluate", "report", "check")
+# In the order in which they are used: where each command is, loaded only when it is asked for.
+_COMMANDS = {
+    "demo": ("mixoracle.cli.demo", "command"),
+    "simulate": ("mixoracle.cli.simulate", "command"),
+    "learn": ("mixoracle.cli.learn", "command"),
+    "evaluate": ("mixoracle.cli.evaluate", "command"),
+    "report": ("mixoracle.cli.report", "command"),
+    "check": ("mixoracle.cli.check", "command"),
+    "experiment": ("mixoracle.experiments.cli", "experiment"),
+}
 
 
 class _BadInput(click.ClickException):
@@ -40,8 +48,8 @@ class _Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"mixoracle.cli.{cmd_name}")
-        command: click.Command = module.command
+        module, name = _COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(module), name)
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -14,18 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.observations import ColumnKind, Observations
-from mixoracle.observations.columns import spelled_number
 
 if TYPE_CHECKING:
     from mixoracle.observations.grouping import Groups
 
 # Fewer rows than this cannot show two components in one variable and tell it from chance.
 FEWEST_ROWS = 30
-# A text column of which this share reads as numbers was meant to hold numbers.
-_MOSTLY_NUMBERS = 0.5
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def read_input(path: str, choices: InputChoices) -> Input:
     categorical = [name for name, kind in kinds.items() if kind is ColumnKind.CATEGORICAL]
     observations, ids = _read_with_ids(path, groups, categorical, choices)
     _check_continuous(observations, kinds)
-    notes = _check_usable(observations, set(categorical))
+    notes = _check_usable(observations)
     return Input(observations, ids, notes)
 
 
@@ -161,8 +159,8 @@ def _kinds_of(observations: Observations, name: str) -> set[ColumnKind]:
     return {by_column[name]} if name in by_column else set()
 
 
-def _check_usable(observations: Observations, declared: set[str]) -> tuple[str, ...]:
-    """Refuse what says nothing or was misread; return what is worth knowing."""
+def _check_usable(observations: Observations) -> tuple[str, ...]:
+    """Refuse what says nothing; return what is worth knowing."""
     if observations.n_samples < FEWEST_ROWS:
         raise InvalidInputError(
             f"learning needs at least {FEWEST_ROWS} rows; got {observations.n_samples}: collect "
@@ -172,12 +170,10 @@ def _check_usable(observations: Observations, declared: set[str]) -> tuple[str, 
     place = 0
     for name, levels in zip(observations.names, observations.levels, strict=True):
         constant = []
-        for held in levels:
+        for _ in levels:
             column, title = observations.values[:, place], observations.column_names[place]
             place += 1
             _refuse_empty(column, title)
-            if held is not None and not {name, title} & declared:
-                _refuse_misread(column, held, title)
             known = column[~np.isnan(column)]
             if known.min() == known.max():
                 constant.append(title)
@@ -190,24 +186,8 @@ def _check_usable(observations: Observations, declared: set[str]) -> tuple[str, 
     return tuple(notes)
 
 
-def _refuse_empty(column: np.ndarray[Any, np.dtype[np.float64]], title: str) -> None:
+def _refuse_empty(column: NDArray[np.float64], title: str) -> None:
     if np.isnan(column).all():
         raise InvalidInputError(
             f"column {title!r} should hold values; it is empty: leave it out with --drop {title!r}"
         )
-
-
-def _refuse_misread(
-    column: np.ndarray[Any, np.dtype[np.float64]], levels: tuple[str, ...], title: str
-) -> None:
-    """Text among numbers makes a column categorical by accident."""
-    sizes = np.bincount(column[~np.isnan(column)].astype(np.int64), minlength=len(levels))
-    text = np.array([spelled_number(label) is None for label in levels])
-    share = float(sizes[~text].sum()) / max(float(sizes.sum()), 1.0)
-    if share < _MOSTLY_NUMBERS or not text.any():
-        return
-    raise InvalidInputError(
-        f"column {title!r} should hold numbers; {int(sizes[text].sum())} of its "
-        f"{int(sizes.sum())} cells hold text such as {levels[int(np.argmax(text))]!r}: correct "
-        f"them, leave them empty, or declare it with --types '{title}=categorical'"
-    )

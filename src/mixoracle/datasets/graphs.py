@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.datasets._checks import (
+from mixoracle._checks import (
     RandomState,
     check_probability,
     check_whole,

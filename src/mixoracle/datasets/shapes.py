@@ -105,7 +105,7 @@ def _draw_ball(rng: np.random.Generator, n: int, width: int) -> Floats:
     direction = rng.standard_normal((n, width))
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     # A ball of radius sqrt(width + 2) has unit covariance.
-    return direction * np.sqrt(width + 2.0) * rng.random((n, 1)) ** (1.0 / width)
+    return np.asarray(direction * np.sqrt(width + 2.0) * rng.random((n, 1)) ** (1.0 / width))
 
 
 def _log_ball(standard: Floats) -> Floats:
@@ -141,7 +141,8 @@ def _log_laplace(standard: Floats) -> Floats:
 
 
 def _draw_skewed(rng: np.random.Generator, n: int, width: int) -> Floats:
-    return (rng.gamma(_GAMMA_SHAPE, size=(n, width)) - _GAMMA_SHAPE) / np.sqrt(_GAMMA_SHAPE)
+    drawn = rng.gamma(_GAMMA_SHAPE, size=(n, width))
+    return np.asarray((drawn - _GAMMA_SHAPE) / np.sqrt(_GAMMA_SHAPE))
 
 
 def _log_skewed(standard: Floats) -> Floats:

@@ -18,7 +18,7 @@ from typing import TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.datasets._checks import RandomState, check_kind, check_whole, make_generator
+from mixoracle._checks import RandomState, check_kind, check_whole, make_generator
 from mixoracle.datasets.covariances import COVARIANCES, MEANS, CovarianceKind, MeanKind
 from mixoracle.datasets.graphs import (
     random_bipartite,

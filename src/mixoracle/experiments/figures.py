@@ -43,6 +43,7 @@ _STYLE: Any = {
     "font.size": 9.0,
     "svg.fonttype": "none",  # text stays text: smaller, and it can be searched
     "hatch.linewidth": 0.7,
+    "axes.prop_cycle": "cycler('color', ['black'])",
     "axes.spines.top": False,
     "axes.spines.right": False,
 }

@@ -52,16 +52,25 @@ def posterior_chunks(model: LatentModel, blocks: Sequence[Floats]) -> Iterator[P
     for start in range(0, len(blocks[0]), step):
         rows = slice(start, min(start + step, len(blocks[0])))
         joint = np.tile(np.log(table[cells]), (rows.stop - rows.start, 1))
-        for i, held in enumerate(model.components):
-            joint += held.log_density(blocks[i][rows])[:, codes[:, i]]
-        yield _normalised(rows, joint, cells)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for i, held in enumerate(model.components):
+                joint += held.log_density(blocks[i][rows])[:, codes[:, i]]
+        yield _normalised(rows, np.nan_to_num(joint, nan=-np.inf), cells, table[cells])
 
 
-def _normalised(rows: slice, joint: Floats, cells: NDArray[np.int64]) -> PosteriorChunk:
+def _normalised(
+    rows: slice, joint: Floats, cells: NDArray[np.int64], weights: Floats
+) -> PosteriorChunk:
+    """Log densities to probabilities; a row too far from every component tells nothing."""
     peak = joint.max(axis=1, keepdims=True)
-    weights = np.exp(joint - peak)
-    total = weights.sum(axis=1, keepdims=True)
-    return PosteriorChunk(rows, (np.log(total) + peak)[:, 0], weights / total, cells)
+    lost = ~np.isfinite(peak[:, 0])
+    peak[lost] = 0.0
+    share = np.exp(joint - peak)
+    share[lost] = weights
+    total = share.sum(axis=1, keepdims=True)
+    log_likelihood = (np.log(total) + peak)[:, 0]
+    log_likelihood[lost] = -np.inf
+    return PosteriorChunk(rows, log_likelihood, share / total, cells)
 
 
 def most_likely_states(model: LatentModel, blocks: Sequence[Floats]) -> NDArray[np.int64]:

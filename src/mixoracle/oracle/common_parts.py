@@ -72,6 +72,12 @@ def find_latents(labels: Labels, columns: Sequence[int]) -> list[CommonPart]:
     with what is held still says something new. When no column is left, the members are exactly
     ne(H) of one new latent H, by no twins and the subset condition: a column in ne(H) always says
     something new, and one outside of it would have taken H out of the common part.
+
+    Examples
+    --------
+    >>> labels = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [1, 3, 1]])
+    >>> [(sorted(part.members), part.states.tolist()) for part in find_latents(labels, [0, 1, 2])]
+    [([0, 1], [0, 0, 1, 1]), ([1, 2], [0, 1, 0, 1])]
     """
     found: list[CommonPart] = []
     for column in columns:
@@ -79,7 +85,12 @@ def find_latents(labels: Labels, columns: Sequence[int]) -> list[CommonPart]:
             known = _join([part.states for part in found if column in part.members], labels)
             if _is_function(labels[:, column], known):
                 break
-            found.append(_grow(labels, columns, column, known))
+            part = _grow(labels, columns, column, known)
+            if any(part.members <= held.members for held in found):
+                # The subset condition leaves no room for such a latent: what this column says
+                # beyond the known ones is mislabelled.
+                break
+            found.append(part)
     return found
 
 

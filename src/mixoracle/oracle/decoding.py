@@ -37,6 +37,8 @@ _STATES_PER_COMPONENT = 16
 _SEEN_SHARE = 0.5
 # Up to this many latents all parent sets are tried for each variable, beyond it one at a time.
 _ALL_PARENT_SETS = 4
+# Placing settles in one or two rounds, or not at all.
+_PLACING_ROUNDS = 3
 # Proposals are made until so many in a row brought nothing better, and never more than this.
 _PATIENCE = 24
 _MAX_PROPOSALS = 120
@@ -239,23 +241,44 @@ def _place_all(
     cells_of_kept: NDArray[np.int64],
     codes: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """The joint state of every component; those left out go where they are most likely."""
+    """The joint state of every component: where it is most likely, given the others.
+
+    The components that were left out are placed first. Then all are placed anew, because a
+    proposal from labels that are partly wrong puts some of them into the wrong state.
+    """
     cells = np.empty(len(kept), dtype=np.int64)
     cells[kept] = cells_of_kept
-    if kept.all():
+    if not kept.all():
+        cells[~kept] = _most_likely_cells(table, np.flatnonzero(kept), cells_of_kept, codes)[~kept]
+    if _explains_all(table.labels, cells, codes):
         return cells
-    log_density = np.zeros(((~kept).sum(), len(codes)))
+    everything = np.arange(len(kept))
+    for _ in range(_PLACING_ROUNDS):
+        placed = _most_likely_cells(table, everything, cells, codes)
+        if np.array_equal(placed, cells):
+            break
+        cells = placed
+    return cells
+
+
+def _most_likely_cells(
+    table: RowTable,
+    rows: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    codes: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The best cell of every component, the densities being those of ``rows`` in ``cells``."""
+    log_density = np.zeros((len(table.labels), len(codes)))
     for i, (statistics, family, prior) in enumerate(
         zip(table.statistics, table.families, table.priors, strict=True)
     ):
         n_codes = int(codes[:, i].max()) + 1
-        pooled = pool(statistics[kept], codes[cells_of_kept, i], n_codes)
-        density = family.log_density(statistics[~kept], family.components(pooled, prior))
-        # A configuration that no kept component has is unknown, and nothing may be put there.
+        pooled = pool(statistics[rows], codes[cells, i], n_codes)
+        density = family.log_density(statistics, family.components(pooled, prior))
+        # A configuration that no component has is unknown, and nothing may be put there.
         density[:, pooled[:, 0] <= 0] = -np.inf
         log_density += density[:, codes[:, i]]
-    cells[~kept] = log_density.argmax(axis=1)
-    return cells
+    return np.asarray(log_density.argmax(axis=1))
 
 
 def _log_evidence(table: RowTable, cells: NDArray[np.int64], codes: NDArray[np.int64]) -> float:

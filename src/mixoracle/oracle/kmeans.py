@@ -21,6 +21,7 @@ from math import prod
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError, ProjectionError
 from mixoracle.model import Bipartite, Projection
@@ -87,7 +88,7 @@ class KMeansOracle:
     triple_candidates_: dict[Members, tuple[Candidate, ...]]
     votes_: dict[Members, Election]
     bipartite_: Bipartite | None
-    _projection: Projection | None
+    _projection: tuple[Projection, NDArray[np.int64]] | None
     _bench: Workbench
 
     def __init__(
@@ -189,6 +190,14 @@ class KMeansOracle:
         A component over X belongs to the nearest mean of X_i in L2 over the coordinates of X_i.
         Nothing makes the result injective or consistent with Γ: it is what the data say.
         """
+        return self._projected()[0]
+
+    @property
+    def assignments(self) -> NDArray[np.int64]:
+        """The row of :meth:`projection` that each sample belongs to, (N,)."""
+        return self._projected()[1]
+
+    def _projected(self) -> tuple[Projection, NDArray[np.int64]]:
         self._check_is_fitted()
         if self.bipartite_ is None:
             raise InvalidInputError(
@@ -199,7 +208,7 @@ class KMeansOracle:
             self._projection = self._project(self.bipartite_)
         return self._projection
 
-    def _project(self, bipartite: Bipartite) -> Projection:
+    def _project(self, bipartite: Bipartite) -> tuple[Projection, NDArray[np.int64]]:
         counts = [_count_from(bipartite, [i]) for i in range(self.n_observed)]
         total = _count_from(bipartite, range(self.n_observed))
         n_samples = len(self._bench.blocks[0])

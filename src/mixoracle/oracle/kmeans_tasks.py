@@ -120,8 +120,11 @@ class Workbench:
             tasks.append((self._blocks_of(triple), self.rows, counts, self.seed, starts))
         return dict(zip(triples, self._run(_judge, tasks), strict=True))
 
-    def project(self, total: int, counts: Sequence[int]) -> Projection:
-        """The map L by k-means with k(X) = ``total`` and k(X_i) = ``counts[i]`` components."""
+    def project(self, total: int, counts: Sequence[int]) -> tuple[Projection, NDArray[np.int64]]:
+        """The map L by k-means with k(X) = ``total`` and k(X_i) = ``counts[i]`` components.
+
+        Comes with the component over X of each sample.
+        """
         tasks = [([block], k, self.seed) for block, k in zip(self.blocks, counts, strict=True)]
         tasks.insert(0, (list(self.blocks), total, self.seed))
         (labels, means), *singles = self._run(_cluster, tasks)
@@ -129,7 +132,8 @@ class Workbench:
         projected = [
             nearest(part, single) for part, (_, single) in zip(parts, singles, strict=True)
         ]
-        return Projection(np.stack(projected, axis=1), np.bincount(labels) / len(labels))
+        weights = np.bincount(labels) / len(labels)
+        return Projection(np.stack(projected, axis=1), weights), labels
 
     def _blocks_of(self, members: Members) -> list[NDArray[np.float64]]:
         """The blocks of some variables, not yet joined: that would hold every subset at once."""

@@ -20,6 +20,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mixoracle._checks import check_whole, make_generator
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import Bipartite, Projection
 from mixoracle.observations import Observations
@@ -85,7 +86,7 @@ class SignatureReading:
 
     def count(self, subset: Iterable[int]) -> int:
         """k(S) by ``obs:counting``."""
-        members = list(subset)
+        members = checked_members(subset, self.n_observed)
         parents = np.flatnonzero(self.bipartite.adjacency[members].any(axis=0))
         return prod((self.bipartite.domain_sizes[j] for j in parents), start=1)
 
@@ -120,6 +121,10 @@ class SignatureOracle:
         The label tuples that were found to be components over X, before any repair.
     confidence_ : (n_observed,) array
         How sure the number of components of each variable is.
+    tail_ratio_ : float or None
+        How heavy the tails of a typical component are, relative to the family's.
+    is_family_trusted_ : bool
+        False where tails were so heavy that components were told by gaps in density.
     """
 
     def __init__(
@@ -137,7 +142,8 @@ class SignatureOracle:
         """Learn from observations; ``progress`` is told what is being done."""
         tell = progress or (lambda _stage: None)
         limit = checked_max_components(self.max_components, observations.n_samples)
-        rng = np.random.default_rng(self.random_state)
+        check_n_jobs(self.n_jobs)
+        rng = make_generator(self.random_state)
         # Sums over threads depend on their number; one thread keeps every n_jobs at one answer.
         with threadpool_limits(limits=1):
             tell("putting the data in order")
@@ -146,7 +152,7 @@ class SignatureOracle:
             tell("finding the components of each variable")
             seen.segment_all(limit, self.n_jobs, rng)
             tell("finding the components over all variables")
-            seen.settle()
+            seen.settle(limit)
             tell("decoding the latents")
             readings = decode(seen.table())
             self._keep(observations, prepared, seen, readings)
@@ -160,6 +166,8 @@ class SignatureOracle:
         self.n_observed_ = observations.n_observed
         self.components_seen_ = table.labels[:, back]
         self.confidence_ = np.array([merging.confidence for merging in seen.mergings])[back]
+        self.tail_ratio_ = seen.tail_ratio
+        self.is_family_trusted_ = seen.is_family_trusted
         self.readings_ = tuple(
             _public_reading(reading, prepared, table, observations.names) for reading in readings
         )
@@ -173,7 +181,7 @@ class SignatureOracle:
     def count(self, subset: Iterable[int]) -> ComponentCount:
         """k(S) of the best reading, with its confidence and the count before any repair."""
         self._check_fitted()
-        members = sorted(set(subset))
+        members = checked_members(subset, self.n_observed)
         answer = self.readings_[0].count(members)
         seen = len(np.unique(self.components_seen_[:, members], axis=0)) if members else 1
         return ComponentCount(answer, self._confidence(members, answer), seen)
@@ -205,8 +213,7 @@ def checked_max_components(max_components: int | None, n_samples: int) -> int:
     affordable = max(1, n_samples // (2 * ROWS_PER_PIECE))
     if max_components is None:
         return min(DEFAULT_MAX_COMPONENTS, affordable)
-    if max_components < 1:
-        raise InvalidInputError(f"max_components should be at least 1; got {max_components}")
+    check_whole("max_components", max_components, at_least=1)
     if max_components > affordable:
         raise InvalidInputError(
             f"max_components = {max_components} needs at least "
@@ -214,6 +221,24 @@ def checked_max_components(max_components: int | None, n_samples: int) -> int:
             f"use at most {affordable}, or more rows"
         )
     return max_components
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """Refuse what joblib would refuse later."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise InvalidInputError(
+            f"n_jobs should be a number of jobs, or -1 for all cores; got {n_jobs!r}"
+        )
+
+
+def checked_members(subset: Iterable[int], n_observed: int) -> list[int]:
+    """The members of a set of observed variables in ascending order."""
+    members = sorted({int(member) for member in subset})
+    if members and not 0 <= members[0] <= members[-1] < n_observed:
+        raise InvalidInputError(
+            f"observed variables are numbered 0 to {n_observed - 1}; got {members}"
+        )
+    return members
 
 
 class _Seen:
@@ -264,14 +289,15 @@ class _Seen:
             pooled = pool(features, healed[:, i], int(healed[:, i].max()) + 1)
             self.mergings[i] = replace(self.mergings[i], prior=family.prior(pooled))
 
-    def settle(self) -> None:
+    def settle(self, max_components: int) -> None:
         """Let the components over X and the labels of each variable correct each other."""
         rounds = 0
         while rounds < (_ROUNDS if self.is_family_trusted else _ROUNDS_WITHOUT_FAMILY):
             rounds += 1
             before = self.labels
             densities = self._log_densities()
-            self._relabel(find_joint_components(before, densities, _MAX_PIECES))
+            joint = find_joint_components(before, densities, _MAX_PIECES)
+            self._relabel(joint, max_components)
             if _settled(before, self.labels):
                 break
         if not self.is_family_trusted:
@@ -309,7 +335,7 @@ class _Seen:
             densities.append(family.log_density(features, components))
         return densities
 
-    def _relabel(self, joint: JointComponents) -> None:
+    def _relabel(self, joint: JointComponents, max_components: int) -> None:
         """Cut each variable along the joint components and merge what is one component."""
         members = joint.responsibilities.argmax(axis=1)
         joined = [
@@ -317,11 +343,11 @@ class _Seen:
             for i, block in enumerate(self.blocks)
         ]
         pieces = [np.arange(len(joint.labels))] * len(self.blocks)
-        self.mergings = self._merge_along(joint, joined)
+        self.mergings = self._merge_along(joint, joined, max_components)
         groups = np.stack([merging.groups for merging in self.mergings], axis=1)
         self._judge_family(groups[members])
         if self.is_family_trusted and any(map(_has_repeats, joined)):
-            self.mergings = self._merge_along(joint, pieces)
+            self.mergings = self._merge_along(joint, pieces, max_components)
         labels = np.stack([merging.groups for merging in self.mergings], axis=1)
         rows, where = np.unique(labels, axis=0, return_inverse=True)
         where = where.ravel()
@@ -331,14 +357,14 @@ class _Seen:
         self.labels = rows[responsibilities.argmax(axis=1)]
 
     def _merge_along(
-        self, joint: JointComponents, pieces: list[NDArray[np.int64]]
+        self, joint: JointComponents, pieces: list[NDArray[np.int64]], max_components: int
     ) -> list[Merging]:
         """For each variable which joint components are one component of it."""
         cost = 0.5 * np.log(len(self.labels))
         mergings = []
         for family, features, piece in zip(self.families, self.features, pieces, strict=True):
             statistics = pool(joint.responsibilities.T @ features, piece, int(piece.max()) + 1)
-            merging = merge_pieces(statistics, family, KnownPieces(cost))
+            merging = merge_pieces(statistics, family, KnownPieces(cost), max_components)
             mergings.append(replace(merging, groups=merging.groups[piece]))
         return mergings
 

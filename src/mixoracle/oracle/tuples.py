@@ -47,8 +47,8 @@ def find_joint_components(
 
     ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
     """
-    tuples, counts = np.unique(labels, axis=0, return_counts=True)
-    tuples, counts = _heaviest(tuples, counts.astype(float), MAX_TUPLES)
+    tuples, occurrences = np.unique(labels, axis=0, return_counts=True)
+    tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), MAX_TUPLES)
     log_density = _tuple_log_density(tuples, log_densities)
     alive, weights = _weigh(log_density, counts / counts.sum())
     kept, weights = _prune(log_density[:, alive], weights)
@@ -105,8 +105,7 @@ def _prune(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Flo
     kept = np.arange(len(weights))
     while True:
         responsibilities = _responsibilities(_rescaled_density(log_density[:, kept]), weights)
-        share = np.minimum(responsibilities, 1.0 - np.finfo(float).eps)
-        loss = -np.log1p(-share).sum(axis=0)
+        loss = _log_likelihood_lost(responsibilities, weights)
         weak = np.flatnonzero(loss < needed)
         if len(weak) == 0 or len(kept) == 1:
             return kept, weights
@@ -116,6 +115,13 @@ def _prune(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Flo
         kept = np.delete(kept, weakest)
         weights = np.delete(weights, weakest)
         weights = weights / weights.sum()
+
+
+def _log_likelihood_lost(responsibilities: Floats, weights: Floats) -> Floats:
+    """By how much the log-likelihood falls if a tuple is dropped and its weight given away."""
+    almost_one = 1.0 - np.finfo(float).eps
+    without = -np.log1p(-np.minimum(responsibilities, almost_one)).sum(axis=0)
+    return np.asarray(without + len(responsibilities) * np.log1p(-np.minimum(weights, almost_one)))
 
 
 def _rescaled_density(log_density: Floats) -> Floats:

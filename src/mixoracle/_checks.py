@@ -1,4 +1,4 @@
-"""What every simulator checks of its arguments."""
+"""What many modules check of their arguments."""
 
 from __future__ import annotations
 

@@ -1,0 +1,118 @@
+import errno
+import json
+
+import numpy as np
+import pytest
+
+from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.report.folder import (
+    Result,
+    new_folder,
+    read_result,
+    read_states,
+    write_json,
+    write_result,
+    write_states,
+)
+
+
+class Interrupted(BaseException):
+    """Stands for Ctrl-C, which pytest would take for itself."""
+
+
+def written(make_result, path):
+    result = make_result(2, 4)
+    states = np.zeros((400, 2), dtype=np.int64)
+    certain = [np.ones((400, size)) / size for size in result.model.domain_sizes]
+    with new_folder(path) as folder:
+        write_result(folder, result, states, certain)
+    return result
+
+
+def test_what_was_written_reads_back(make_result, tmp_path):
+    result = written(make_result, tmp_path / "result")
+    assert read_result(tmp_path / "result") == Result(result.model, result.evidence, result.run)
+
+
+def test_a_folder_appears_only_when_it_is_complete(tmp_path):
+    with new_folder(tmp_path / "a" / "deep" / "result") as folder:
+        (folder / "file").write_text("x")
+        assert not (tmp_path / "a" / "deep" / "result").exists()
+    assert (tmp_path / "a" / "deep" / "result" / "file").read_text() == "x"
+    assert [path.name for path in (tmp_path / "a" / "deep").iterdir()] == ["result"]
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), Interrupted()])
+@pytest.mark.parametrize("existed", [True, False])
+def test_whatever_stops_the_work_leaves_things_as_they_were(tmp_path, error, existed):
+    target = tmp_path / "result"
+    if existed:
+        target.mkdir()
+        (target / "run.json").write_text("old")
+
+    def fail():
+        with new_folder(target, replace=True) as folder:
+            (folder / "run.json").write_text("new")
+            raise error
+
+    with pytest.raises(type(error)):
+        fail()
+    assert [path.name for path in tmp_path.iterdir()] == (["result"] if existed else [])
+    if existed:
+        assert (target / "run.json").read_text() == "old"
+
+
+def test_replacing_leaves_nothing_of_the_old_one(tmp_path):
+    target = tmp_path / "result"
+    target.mkdir()
+    for name in ("run.json", "stale"):
+        (target / name).write_text("old")
+    with new_folder(target, replace=True) as folder:
+        (folder / "run.json").write_text("new")
+    assert [path.name for path in target.iterdir()] == ["run.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_a_folder_made_in_the_meantime_is_kept(tmp_path):
+    def race():
+        with new_folder(tmp_path / "result"):
+            (tmp_path / "result").mkdir()
+            (tmp_path / "result" / "theirs").write_text("x")
+
+    with pytest.raises(InvalidInputError, match="exists already"):
+        race()
+    assert (tmp_path / "result" / "theirs").is_file()
+
+
+def test_a_file_is_not_a_folder(tmp_path):
+    (tmp_path / "result").write_text("")
+    with pytest.raises(InvalidInputError, match="it is a file"), new_folder(tmp_path / "result"):
+        pytest.fail("the block should not run")
+
+
+def test_numbers_that_json_lacks_become_null(tmp_path):
+    write_json(tmp_path / "x.json", {"a": float("nan"), "b": (1.5, float("inf"))})
+    document = json.loads((tmp_path / "x.json").read_text(), parse_constant=pytest.fail)
+    assert document == {"a": None, "b": [1.5, None]}
+
+
+def test_evidence_of_another_model_is_refused(make_result, tmp_path):
+    written(make_result, tmp_path / "one")
+    other = make_result(2, 4, observed_names=("a", "b", "c", "d"))
+    write_json(tmp_path / "one" / "evidence.json", other.evidence.to_json())
+    with pytest.raises(FileFormatError, match="speaks of other variables"):
+        read_result(tmp_path / "one")
+
+
+def test_states_read_back_even_with_hostile_names(make_result, tmp_path):
+    model = make_result(2, 4, latent_names=('a,"b', "row")).model
+    states = np.array([[0, 1], [1, 0], [1, 1]])
+    write_states(tmp_path / "states.csv", model, states)
+    np.testing.assert_array_equal(read_states(tmp_path / "states.csv", model), states)
+
+
+@pytest.mark.parametrize("text", ["", "row,H1\n0,1\n", "row,H1,H2\n0,x,1\n", "row,H1,H2\n0,1\n"])
+def test_a_table_that_holds_no_states(make_result, tmp_path, text):
+    (tmp_path / "states.csv").write_text(text)
+    with pytest.raises(FileFormatError, match="is not a table of states"):
+        read_states(tmp_path / "states.csv", make_result(2, 4).model)

@@ -1,0 +1,98 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from mixoracle import assumptions
+from mixoracle.assumptions import Verdict
+from mixoracle.datasets import random_model
+from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.report import words
+from mixoracle.report.evidence import Runner
+
+
+@pytest.fixture
+def result(make_result):
+    return make_result(3, 6, seed=1)
+
+
+def test_every_assumption_has_a_meaning():
+    for verdict in assumptions.check(random_model(2, 4, random_state=0)):
+        assert verdict.label in words.MEANINGS
+    assert "obs:counting" in words.MEANINGS
+    unknown = Verdict("something new", "assm:new", True, "fine")
+    assert words.meaning_of(unknown).title == "something new"
+
+
+def test_headline_counts(result, make_result):
+    assert words.headline(result.model, result.evidence) == (
+        "3 hidden causes found behind 400 cases of 6 measurements."
+    )
+    single = make_result(1, 2)
+    assert words.headline(single.model, single.evidence).startswith("1 hidden cause found")
+
+
+def test_findings_name_states_and_children(result):
+    sentences = words.findings(result.model, result.evidence)
+    assert len(sentences) == 3
+    for j, sentence in enumerate(sentences):
+        assert sentence.startswith(f"H{j + 1} has {result.model.domain_sizes[j]} states (")
+        for i in result.model.children(j):
+            assert result.model.observed_names[i] in sentence
+
+
+def model_with(edges, n=2):
+    return LatentModel(
+        observed_names=["X1", "X2", "X3"],
+        latent_names=[f"H{j + 1}" for j in range(n)],
+        bipartite=np.eye(3)[:, :n],
+        domain_sizes=(2,) * n,
+        joint=JointTable(np.full((2,) * n, 0.5**n)),
+        latent_graph=edges,
+    )
+
+
+def test_relations_tell_arrows_from_open_directions():
+    assert words.relations(model_with(CPDAG(2, frozenset({(1, 0)})))) == ["H2 causes H1."]
+    (sentence,) = words.relations(model_with(CPDAG.from_dag([(0, 1)], 2)))
+    assert sentence.startswith("H1 and H2 depend on each other; which one is the cause")
+    chain = CPDAG.from_dag([(0, 1), (1, 2)], 3)
+    (sentence,) = words.relations(model_with(chain, 3))
+    assert sentence.startswith("H1 and H2 as well as H2 and H3 depend on each other")
+    assert words.relations(model_with(CPDAG(2))) == [
+        "The hidden causes are independent of each other."
+    ]
+
+
+def test_a_right_answer_raises_no_doubt(result):
+    assert words.doubts(result.model, result.evidence) == []
+    assert "Every assumption that could be checked on the answer holds." in words.trust(
+        result.model, result.evidence
+    )
+
+
+def test_every_weakness_raises_a_doubt(result):
+    weak_count = dataclasses.replace(result.evidence.singles[1], confidence=0.4)
+    blurred = dataclasses.replace(result.evidence.scatters[2], separation=0.7)
+    evidence = dataclasses.replace(
+        result.evidence,
+        singles=(result.evidence.singles[0], weak_count, *result.evidence.singles[2:]),
+        scatters=(*result.evidence.scatters[:2], blurred, *result.evidence.scatters[3:]),
+        verdicts=(Verdict("no twins", "assm:twins", False, "H1 and H2.", (("H1", "H2"),)),),
+        repairs=("X1: 3 components were seen, 4 fit with the others",),
+        alternatives=(Runner(1.0, (2,), ((0,),), "no edges"), Runner(99.0, (2,), ((0,),), "")),
+        converged=False,
+    )
+    assert words.doubts(result.model, evidence) == [
+        "Every hidden cause leaves its own trace: not so. H1 and H2.",
+        "The number of components of X2 is uncertain.",
+        "The components of X3 overlap: taken alone, it misplaces more than one case in ten.",
+        "1 count had to be repaired to fit with the others.",
+        "1 other answer fits nearly as well; see the alternatives in the report.",
+        "The refinement stopped before it had settled.",
+    ]
+    assert "Every assumption" not in " ".join(words.trust(result.model, evidence))
+
+
+def test_many_names_are_counted():
+    assert words.listed([f"X{i}" for i in range(8)]) == "X0, X1, X2, X3, X4, X5 and 2 more"
