@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from PIL import Image
 from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME
 from rich.text import Text
@@ -46,6 +47,8 @@ def main() -> None:
             picture_report(browser, folder / "demo-result" / "report.html")
     finally:
         browser.close()
+    for picture in IMAGES.glob("*.png"):
+        shrink(picture)
 
 
 def picture_terminal(browser: Browser, folder: Path, arguments: list[str], name: str) -> None:
@@ -86,6 +89,12 @@ def picture_report(browser: Browser, report: Path) -> None:
     browser.open(report, width=390)
     clip = {"x": 0, "y": 0, "width": 390, "height": 1700}
     browser.screenshot(IMAGES / "report-phone.png", clip=clip, full=True)
+
+
+def shrink(picture: Path) -> None:
+    """Keep 256 colours, which is all that these pages show to the eye."""
+    image = Image.open(picture).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    image.save(picture, optimize=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mixoracle import assumptions, bipartite, latent, structure
+from mixoracle import assumptions, bipartite, latent, residuals, structure
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import (
@@ -156,7 +156,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         with _told(self.progress) as tell:
             oracle = self._fitted_oracle(observations, tell)
             tell("recovering the graph and refining it")
-            prepared = prepare(observations)
+            prepared = _prepared(oracle, observations)
             solutions = [
                 self._solve(reading, observations, prepared) for reading in self._readings(oracle)
             ]
@@ -179,7 +179,11 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             for s, (model, _) in zip(solutions[1:], models[1:], strict=True)
         )
         self.n_features_in_ = sum(observations.widths)
-        self.assumptions_ = (*assumptions.check(self.model_), best.verdict)
+        self.assumptions_ = (
+            *assumptions.check(self.model_),
+            best.verdict,
+            *residuals.check(prepared, best.graph, best.refinement, observations.names),
+        )
         self._report_failures()
         return self
 
@@ -412,6 +416,12 @@ class _Source:
 
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "iloc")
+
+
+def _prepared(oracle: Any, observations: Observations) -> Prepared:
+    """The observations as the oracle prepared them, or prepared now."""
+    handed_over = getattr(oracle, "hand_over_prepared", lambda: None)()
+    return handed_over if isinstance(handed_over, Prepared) else prepare(observations)
 
 
 def _cells_of_rows(reading: Any, graph: Bipartite) -> NDArray[np.int64]:

@@ -23,6 +23,10 @@ def observed_tuples(seed, weights, gap, n_rows=1500):
     return labels, densities, truth
 
 
+def found_in(labels, densities, max_components=100):
+    return find_joint_components(labels, densities, max_components)
+
+
 def as_set(labels):
     return {tuple(row) for row in labels.tolist()}
 
@@ -34,7 +38,7 @@ def test_tuples_that_overlap_created_vanish():
     for seed in range(40):
         labels, densities, _ = observed_tuples(seed, weights, gap=3.0)
         assert len(np.unique(labels, axis=0)) > 2
-        right += as_set(find_joint_components(labels, densities).labels) == weights.keys()
+        right += as_set(found_in(labels, densities).labels) == weights.keys()
     assert right >= 38
 
 
@@ -43,7 +47,7 @@ def test_rare_tuples_that_are_real_survive():
     right = 0
     for seed in range(40):
         labels, densities, _ = observed_tuples(seed, weights, gap=5.0)
-        right += as_set(find_joint_components(labels, densities).labels) == weights.keys()
+        right += as_set(found_in(labels, densities).labels) == weights.keys()
     assert right >= 38
 
 
@@ -51,7 +55,7 @@ def test_rare_tuples_that_are_real_survive():
 def test_without_overlap_every_tuple_that_occurs_stays(seed):
     weights = {(0, 0): 0.5, (1, 0): 0.3, (1, 1): 0.198, (0, 1): 0.002}
     labels, densities, truth = observed_tuples(seed, weights, gap=30.0)
-    found = find_joint_components(labels, densities)
+    found = found_in(labels, densities)
     assert as_set(found.labels) == as_set(truth)
     np.testing.assert_array_equal(found.labels[found.responsibilities.argmax(axis=1)], truth)
 
@@ -60,7 +64,7 @@ def test_without_overlap_every_tuple_that_occurs_stays(seed):
 def test_responsibilities_are_probabilities_and_reveal_mislabelled_rows(seed):
     weights = {(0, 0, 0, 0): 0.5, (1, 1, 1, 1): 0.5}
     labels, densities, truth = observed_tuples(seed, weights, gap=3.0)
-    found = find_joint_components(labels, densities)
+    found = found_in(labels, densities)
     assert found.responsibilities.shape == (len(labels), len(found.labels))
     assert found.responsibilities.min() >= 0.0
     np.testing.assert_allclose(found.responsibilities.sum(axis=1), 1.0)
@@ -72,17 +76,21 @@ def test_the_order_of_rows_is_of_no_importance():
     weights = {(0, 0, 0): 0.6, (1, 1, 1): 0.3, (0, 1, 0): 0.1}
     labels, densities, _ = observed_tuples(0, weights, gap=3.5)
     order = np.random.default_rng(0).permutation(len(labels))
-    found = find_joint_components(labels, densities)
-    shuffled = find_joint_components(labels[order], [density[order] for density in densities])
+    found = found_in(labels, densities)
+    shuffled = found_in(labels[order], [density[order] for density in densities])
     np.testing.assert_array_equal(found.labels, shuffled.labels)
     np.testing.assert_allclose(found.responsibilities[order], shuffled.responsibilities, atol=1e-9)
 
 
-def test_of_too_many_tuples_the_most_frequent_are_kept(monkeypatch):
-    monkeypatch.setattr(tuples, "MAX_TUPLES", 2)
+@pytest.mark.parametrize("where", ["asked for", "at all"])
+def test_of_too_many_tuples_the_most_frequent_are_kept(monkeypatch, where):
     weights = {(0, 0): 0.5, (1, 1): 0.4, (0, 1): 0.1}
     labels, densities, _ = observed_tuples(1, weights, gap=30.0)
-    found = find_joint_components(labels, densities)
+    if where == "at all":
+        monkeypatch.setattr(tuples, "MAX_TUPLES", 2)
+        found = found_in(labels, densities)
+    else:
+        found = found_in(labels, densities, max_components=2)
     assert as_set(found.labels) == {(0, 0), (1, 1)}
     np.testing.assert_allclose(found.responsibilities.sum(axis=1), 1.0)
 
@@ -91,13 +99,13 @@ def test_a_variable_with_one_component_changes_nothing():
     weights = {(0, 0): 0.5, (1, 1): 0.5}
     labels, densities, _ = observed_tuples(2, weights, gap=3.0)
     silent = np.full((len(labels), 1), -1.0)
-    found = find_joint_components(labels, densities)
-    padded = find_joint_components(np.pad(labels, ((0, 0), (0, 1))), [*densities, silent])
+    found = found_in(labels, densities)
+    padded = found_in(np.pad(labels, ((0, 0), (0, 1))), [*densities, silent])
     np.testing.assert_array_equal(padded.labels[:, :2], found.labels)
     np.testing.assert_allclose(padded.responsibilities, found.responsibilities)
 
 
 def test_a_single_row_is_one_component():
-    found = find_joint_components(np.zeros((1, 2), dtype=np.int64), [np.zeros((1, 1))] * 2)
+    found = found_in(np.zeros((1, 2), dtype=np.int64), [np.zeros((1, 1))] * 2)
     np.testing.assert_array_equal(found.labels, [[0, 0]])
     np.testing.assert_array_equal(found.responsibilities, [[1.0]])

@@ -19,23 +19,29 @@ HOSTILE = (
     "{{ 7 * 7 }} ${7*7} </style></script>",
 )
 
+# What is left of a box when all that clips it has clipped it.
+CLIPPED = """
+var clipped = (e) => {
+  let box = e.getBoundingClientRect();
+  let [l, t, r, b] = [box.left, box.top, box.right, box.bottom];
+  for (let up = e.parentElement; up; up = up.parentElement) {
+    const style = getComputedStyle(up);
+    if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
+      const outer = up.getBoundingClientRect();
+      l = Math.max(l, outer.left); t = Math.max(t, outer.top);
+      r = Math.min(r, outer.right); b = Math.min(b, outer.bottom);
+    }
+  }
+  return {l, t, r, b, e};
+};
+"""
+
 # Pairs of boxes that share more than a pixel's breadth although neither contains the other.
-OVERLAPS = """
+OVERLAPS = (
+    CLIPPED
+    + """
 (() => {
   const shown = (e) => e.checkVisibility();
-  const clipped = (e) => {
-    let box = e.getBoundingClientRect();
-    let [l, t, r, b] = [box.left, box.top, box.right, box.bottom];
-    for (let up = e.parentElement; up; up = up.parentElement) {
-      const style = getComputedStyle(up);
-      if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
-        const outer = up.getBoundingClientRect();
-        l = Math.max(l, outer.left); t = Math.max(t, outer.top);
-        r = Math.min(r, outer.right); b = Math.min(b, outer.bottom);
-      }
-    }
-    return {l, t, r, b, e};
-  };
   const found = [];
   const check = (selector) => {
     const boxes = [...document.querySelectorAll(selector)].filter(shown).map(clipped);
@@ -57,18 +63,19 @@ OVERLAPS = """
   return found;
 })()
 """
+)
 
 # What sticks out of the window, or text that sticks out of its own chip, pill or cell.
-STICKS_OUT = """
+STICKS_OUT = (
+    CLIPPED
+    + """
 (() => {
   const found = [];
   const width = document.documentElement.clientWidth;
-  const scrolls = (e) => e.closest('.scroll') !== null;
   for (const e of document.querySelectorAll('body *')) {
-    const box = e.getBoundingClientRect();
-    const outside = box.right > width + 1 || box.left < -1;
-    if (box.width && outside && e.checkVisibility() && !scrolls(e) && !e.closest('.sr')) {
-      found.push(['window', e.tagName, e.className.baseVal ?? e.className, box.left, box.right]);
+    const {l, t, r, b} = clipped(e);
+    if (e.checkVisibility() && r > l && b > t && (r > width + 1 || l < -1)) {
+      found.push(['window', e.tagName, e.className.baseVal ?? e.className, l, r]);
     }
   }
   for (const g of document.querySelectorAll('.graph .chip, .graph .latent')) {
@@ -83,6 +90,7 @@ STICKS_OUT = """
   return found;
 })()
 """
+)
 
 
 @pytest.fixture(scope="module")

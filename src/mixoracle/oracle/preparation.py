@@ -110,7 +110,7 @@ def prepare(observations: Observations) -> Prepared:
     keyed = [_order_columns(observations[i]) for i in range(observations.n_observed)]
     variables = np.array(sorted(range(len(keyed)), key=lambda i: keyed[i][1]), dtype=np.int64)
     ordered = [observations[int(i)][:, keyed[i][0]] for i in variables]
-    rows = np.lexsort(np.hstack(ordered).T[::-1]).astype(np.int64)
+    rows = _order_rows(ordered)
     encoders, blocks = [], []
     log_units = 0.0
     for i, block in zip(variables, ordered, strict=True):
@@ -158,6 +158,14 @@ def _order_columns(block: Floats) -> tuple[NDArray[np.int64], tuple[tuple[float,
         keys.append(tuple(float(value) for value in np.round(relative, _KEY_DIGITS)))
     order = np.array(sorted(range(len(keys)), key=lambda j: keys[j]), dtype=np.int64)
     return order, tuple(keys[j] for j in order)
+
+
+def _order_rows(blocks: list[Floats]) -> NDArray[np.int64]:
+    """Rows by their first column, then by the next where they tie."""
+    order = np.argsort(blocks[0][:, 0], kind="stable")
+    if np.any(np.diff(blocks[0][order, 0]) == 0):
+        order = np.lexsort(np.hstack(blocks).T[::-1])
+    return order.astype(np.int64)
 
 
 def _fit_encoder(block: Floats) -> Encoder:

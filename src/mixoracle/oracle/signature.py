@@ -156,7 +156,13 @@ class SignatureOracle:
             tell("decoding the latents")
             readings = decode(seen.table())
             self._keep(observations, prepared, seen, readings)
+        self._prepared: Prepared | None = prepared
         return self
+
+    def hand_over_prepared(self) -> Prepared | None:
+        """The prepared observations of the last fit, once: they are as large as the data."""
+        prepared, self._prepared = self._prepared, None
+        return prepared
 
     def _keep(
         self, observations: Observations, prepared: Prepared, seen: _Seen, readings: list[Reading]

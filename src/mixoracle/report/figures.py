@@ -190,7 +190,7 @@ def _draw_pills(ax: Axes, model: LatentModel, layout: svg.Layout) -> None:
 
 def _draw_box(ax: Axes, layout: svg.Layout, g: int) -> None:
     group, top = layout.groups[g], layout.box_y[g]
-    box = (layout.box_x, top, svg.BOX_WIDTH, group.height)
+    box = (layout.box_x, top, layout.box_width, group.height)
     _rounded(ax, box, 9, "#f6f8fa", svg.LINE, 0.8)
     for _, shown, x, y, width in svg.chip_places(layout, g):
         _rounded(ax, (x, y, width, svg.CHIP_HEIGHT), 5, svg.PAPER, svg.LINE, 0.8)

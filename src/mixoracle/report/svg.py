@@ -38,7 +38,7 @@ _SIZE, _SMALL = 13.0, 10.5
 _MARGIN = 14.0
 PILL_HEIGHT, _PILL_GAP, PILL_ROOM = 42.0, 22.0, 118.0
 _LAYER_GAP = 104.0
-BOX_WIDTH, _BOX_PADDING, _BOX_GAP = 196.0, 7.0, 10.0
+_BOX_LEAST, _BOX_MOST, _BOX_PADDING, _BOX_GAP = 84.0, 196.0, 7.0, 10.0
 CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
 # Arcs rise with the number of causes that they pass, so that nested ones do not touch.
 _ARC_FIRST, _ARC_STEP, _ARC_MOST = 26.0, 15.0, 110.0
@@ -51,6 +51,12 @@ class Group:
 
     parents: tuple[int, ...]
     rows: tuple[tuple[tuple[int, str, float], ...], ...]
+
+    @property
+    def width(self) -> float:
+        """The width of the box around the chips."""
+        widest = max(sum(w for _, _, w in row) + _CHIP_GAP * (len(row) - 1) for row in self.rows)
+        return widest + 2 * _BOX_PADDING
 
     @property
     def height(self) -> float:
@@ -67,6 +73,7 @@ class Layout:
     pill_width: float
     pill_y: tuple[float, ...]
     box_x: float
+    box_width: float
     box_y: tuple[float, ...]
     groups: tuple[Group, ...]
     size: tuple[float, float]
@@ -115,12 +122,15 @@ def lay_out(model: LatentModel) -> Layout:
     box_y = _spread([g.height for g in groups], inner)
     legend_y = _MARGIN + inner + 24
     n_lines = len(_legend_entries(model))
-    size = (box_x + BOX_WIDTH + _MARGIN, legend_y + n_lines * _LEGEND_LINE + _MARGIN / 2)
+    # All boxes are as wide as the widest needs to be, and the legend needs some room too.
+    box_width = max(_BOX_LEAST, *(group.width for group in groups))
+    size = (box_x + box_width + _MARGIN, legend_y + n_lines * _LEGEND_LINE + _MARGIN / 2)
     return Layout(
         pill_x,
         pill_width,
         tuple(y + PILL_HEIGHT / 2 for y in pill_y),
         box_x,
+        box_width,
         tuple(box_y),
         groups,
         size,
@@ -144,7 +154,7 @@ def _flowed(
     names: Sequence[str], members: Sequence[int]
 ) -> tuple[tuple[tuple[int, str, float], ...], ...]:
     """Chips in rows, as many in a row as there is room for."""
-    room = BOX_WIDTH - 2 * _BOX_PADDING
+    room = _BOX_MOST - 2 * _BOX_PADDING
     rows: list[list[tuple[int, str, float]]] = [[]]
     used = 0.0
     for i in members:
@@ -299,7 +309,7 @@ def _box(model: LatentModel, layout: Layout, g: int) -> str:
     ]
     return (
         f'<g class="group" data-latents="{" ".join(map(str, group.parents))}">'
-        f'<rect class="box" x="{layout.box_x:.1f}" y="{top:.1f}" width="{BOX_WIDTH:.0f}" '
+        f'<rect class="box" x="{layout.box_x:.1f}" y="{top:.1f}" width="{layout.box_width:.1f}" '
         f'height="{group.height:.1f}" rx="9" fill="#f6f8fa" stroke="{LINE}"{dash}/>'
         f"{''.join(chips)}</g>"
     )
