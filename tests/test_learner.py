@@ -340,8 +340,8 @@ class TestLimitCases:
         found = 0
         for seed in range(30):
             rng = np.random.default_rng(seed)
-            n, width = int(rng.integers(1, 6)), int(rng.integers(1, 5))
-            n_samples = int(rng.choice([30, 100, 300, 800]))
+            n, width = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+            n_samples = int(rng.choice([30, 100, 200, 400]))
             blocks = [
                 rng.normal(size=(n_samples, width)) @ rng.normal(size=(width, width))
                 for _ in range(n)
@@ -408,13 +408,13 @@ def cases():
         "fewer rows than columns": (rng.normal(size=(20, 60)), 30),
         "clusters of fewer rows than columns": (np.tile(clusters[:20], (1, 15)), 30),
         "forty columns of one cause": (
-            states[:, None] * rng.normal(4, 1, size=40) + rng.normal(size=(300, 40)),
+            states[:100, None] * rng.normal(4, 1, size=40) + rng.normal(size=(100, 40)),
             None,
         ),
-        "forty columns of noise": (rng.normal(size=(300, 40)), None),
-        "forty columns of integers": (rng.integers(0, 4, size=(120, 40)), None),
-        "forty skewed columns": (rng.exponential(size=(120, 40)), None),
-        "forty heavy tails": (rng.standard_cauchy((120, 40)), None),
+        "forty columns of noise": (rng.normal(size=(200, 40)), None),
+        "forty columns of integers": (rng.integers(0, 4, size=(60, 40)), None),
+        "forty skewed columns": (rng.exponential(size=(60, 40)), None),
+        "forty heavy tails": (rng.standard_cauchy((60, 40)), None),
     }
 
 
@@ -605,7 +605,7 @@ class TestParts:
 def test_the_papers_problems_are_solved_as_well_as_their_true_states_allow():
     """Γ and domains exact in all but at most one; then Λ is that of the true hidden states."""
     exact = 0
-    for number in range(15):
+    for number in range(12):
         problem = drawn(200 + number, n_samples=1000, setting=SETTINGS[number % 3])
         learner = fitted(problem.observations)
         found = compare(problem.model, learner.model_)
@@ -617,4 +617,4 @@ def test_the_papers_problems_are_solved_as_well_as_their_true_states_allow():
         searched = structure.learn(JointTable(table), len(problem.states))
         best = compare(problem.model, replace(problem.model, latent_graph=searched))
         assert found.shd == best.shd
-    assert exact >= 14
+    assert exact >= 11

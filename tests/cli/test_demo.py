@@ -27,10 +27,11 @@ def test_demo_leaves_its_data_and_may_be_run_again(run, tmp_path):
     assert (tmp_path / "d" / "report.html").is_file()
 
 
-def test_demo_replaces_no_other_result(run, tmp_path, learned):
-    result = run("demo", "--out", learned)
-    assert result.exit_code == 2
-    assert "exists already" in result.stderr
+def test_demo_replaces_nothing_but_a_demo(run, learned, problem):
+    for folder in (learned, problem):
+        result = run("demo", "--out", folder)
+        assert result.exit_code == 2
+        assert "exists already" in result.stderr
 
 
 def test_demo_for_machines(run):

@@ -104,21 +104,21 @@ def test_lines_of_different_length(refused, tmp_path, columns):
 def test_an_unknown_column_to_drop(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv", "--drop", "bb") == (
-        "drop names the column 'bb', which is not there; did you mean 'b'?"
+        "--drop names the column 'bb', which is not there; did you mean 'b'?"
     )
 
 
 def test_an_unknown_id_column(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv", "--id-column", "name") == (
-        "categorical names 'name', which is not there; there are 'a', 'b', 'c'"
+        "--id-column names 'name', which is not there; there are 'a', 'b', 'c'"
     )
 
 
 def test_unknown_columns_in_types(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv", "--types", "z=categorical") == (
-        "categorical names 'z', which is not there; there are 'a', 'b', 'c'"
+        "--types names 'z', which is not there; there are 'a', 'b', 'c'"
     )
     assert refused("data.csv", "--types", "z=continuous") == (
         "--types names 'z', which is no column and no variable of the data"
@@ -143,14 +143,14 @@ def test_text_declared_continuous(refused, tmp_path, columns):
 @pytest.mark.parametrize(
     ("groups", "sentence"),
     [
-        ({"x": ["a", "b"]}, "groups should list every column; 'c' is in none: add it to a group, "
-         "or leave it out on purpose with drop="),
+        ({"x": ["a", "b"]}, "--groups should list every column; 'c' is in none: add it to a group, "
+         "or leave it out on purpose with --drop"),
         ({"x": ["a", "b"], "y": ["b", "c"]}, "each column should belong to one observed variable; "
-         "column 'b' is listed in groups more than once"),
-        ({"x": ["a", "d"], "y": ["b", "c"]}, "groups names the column 'd', which is not there; "
+         "column 'b' is listed in --groups more than once"),
+        ({"x": ["a", "d"], "y": ["b", "c"]}, "--groups names the column 'd', which is not there; "
          "there are 'a', 'b', 'c'"),
         ({"x": ["a", "b", "c"], "y": []}, "each observed variable needs a column; 'y' has none: "
-         "leave it out of groups"),
+         "leave it out of --groups"),
         ({"x": {"a": 1}}, "--groups should give each variable a list of columns; 'x' has {'a': 1}"),
         (["a", "b"], "groups.json should map names to columns; it is no such table"),
     ],
@@ -164,7 +164,7 @@ def test_mixed_up_groups(refused, tmp_path, columns, groups, sentence):
 def test_groups_of_a_width_that_does_not_divide(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv", "--groups", "2") == (
-        "groups=2 should divide the 3 columns into equal widths; name the columns of each "
+        "--groups 2 should divide the 3 columns into equal widths; name the columns of each "
         "variable instead"
     )
 
@@ -188,7 +188,8 @@ def test_text_among_numbers(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv") == (
         "column 'b' should hold numbers or labels, not both; row 0 is '0.346' and row 7 is "
-        "'n.d.': mark missing numbers by NaN or an empty cell, or declare the column categorical"
+        "'n.d.': mark missing numbers by NaN or an empty cell, or declare the column by --types "
+        "as categorical"
     )
 
 

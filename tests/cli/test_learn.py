@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from mixoracle import LatentGraphLearner, LatentModel, Observations
+from mixoracle.cli.fitting import PLANS
 from mixoracle.errors import AssumptionWarning
 from mixoracle.metrics import compare
 
@@ -33,6 +34,8 @@ def test_what_learn_leaves_behind(learned):
     assert run_record["versions"]["mixoracle"]
     assert run_record["timings"]["finding the components of each variable"] > 0
     assert run_record["data"]["file"] == "data.csv"
+    # Every stage that the learner names has its place in the forecast.
+    assert set(run_record["timings"]) < {stage for stage, _ in PLANS["signature"]}
 
 
 def test_the_round_trip_gives_what_python_gives(run, problem, learned):
@@ -274,3 +277,14 @@ def test_settings_reach_the_learner(run, problem, monkeypatch):
     wanted = {"latent_search": "ges", "max_components": 9, "random_state": 5, "n_jobs": 2}
     assert wanted.items() <= seen.items()
     assert seen["strict"] is False
+
+
+def test_no_processor_is_bad_input(run, problem):
+    result = learn(run, problem, "--jobs", 0, "--out", "result")
+    assert result.exit_code == 2
+    assert "no processor cannot learn; say 1 or more, or -1 for all" in result.stderr
+
+
+@pytest.mark.parametrize("oracle", PLANS)
+def test_the_shares_of_the_stages_add_up(oracle):
+    assert sum(share for _, share in PLANS[oracle]) == pytest.approx(1)

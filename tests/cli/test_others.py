@@ -126,6 +126,7 @@ def test_check_explains_every_assumption(run, learned):
     result = run("check", learned)
     assert result.exit_code == 0
     evidence = json.loads((learned / "evidence.json").read_text())
+    assert evidence["verdicts"]
     for verdict in evidence["verdicts"]:
         assert verdict["name"] in result.stdout
     assert "Each joint state of the hidden causes happens now and then" in result.stdout
@@ -134,5 +135,5 @@ def test_check_explains_every_assumption(run, learned):
 
 def test_check_for_machines(run, learned):
     verdicts = json.loads(run("check", learned, "--json").stdout)["verdicts"]
-    assert len(verdicts) == 8
+    assert len(verdicts) == len(json.loads((learned / "evidence.json").read_text())["verdicts"])
     assert all(verdict["meaning"] and verdict["if_not"] for verdict in verdicts)

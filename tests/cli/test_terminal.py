@@ -1,20 +1,32 @@
+import os
 import re
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
 
 from mixoracle.cli.terminal import Stages, staged
 
 PLAN = (("first", 0.5), ("second", 0.3), ("third", 0.2))
 
 
-def test_stages_tell_the_step_and_what_remains():
+def test_stages_tell_the_step_and_what_remains(monkeypatch):
     shown = []
+    now = 100.0
+    monkeypatch.setattr("time.perf_counter", lambda: now)
     stages = Stages(PLAN, lambda text, share: shown.append((text, share)))
     for name in ("first", "second", "something else", "third"):
         stages(name)
+        now += 20
     stages.finish()
     texts = [text for text, _ in shown]
-    assert texts[0] == "step 1 of 3: first"
-    assert re.fullmatch(r"step 2 of 3: second \(about \d+ s left\)", texts[1])
-    assert texts[2].startswith("something else")
+    assert texts == [
+        "step 1 of 3: first",
+        "step 2 of 3: second (about 20 s left)",
+        "something else (about 10 s left)",
+        "step 3 of 3: third (about 15 s left)",
+    ]
     assert [round(share, 2) for _, share in shown] == [0, 0.5, 0.8, 0.8]
 
 
@@ -34,6 +46,34 @@ def test_a_pipe_gets_one_line_for_each_stage(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert re.fullmatch(r"\[ +\d+\.\d s\] step 1 of 3: first", lines[0])
+
+
+def test_a_terminal_gets_a_moving_line(tmp_path):
+    """A real terminal on stderr, and a real run."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    script = "from mixoracle.cli import main; main()"
+    arguments = ["demo", "--latents", "1", "--observed", "2", "--samples", "100"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *arguments],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    # A terminal that nobody holds open any more answers with an error, not with an end.
+    with suppress(OSError):
+        while chunk := os.read(ours, 4096):
+            shown += chunk
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    text = shown.decode()
+    assert re.search(r"0:00:0\d", text)
+    assert "step 8 of 8: writing the result" in text
+    assert "\n[" not in text
 
 
 def test_quiet_is_quiet(capsys):

@@ -13,7 +13,8 @@ from mixoracle.report.evidence import gather
 from mixoracle.report.folder import Result
 
 
-def load_driver():
+@pytest.fixture(scope="session")
+def driver():
     """The driver of the browser, which lies beside the tests and not on the import path."""
     path = Path(__file__).with_name("chromium.py")
     spec = importlib.util.spec_from_file_location("chromium", path)
@@ -23,8 +24,7 @@ def load_driver():
 
 
 @pytest.fixture(scope="session")
-def browser():
-    driver = load_driver()
+def browser(driver):
     path = driver.find_browser()
     if path is None:
         pytest.skip("no Chromium here and no way to install one (Debian package 'chromium')")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 from mixoracle.report import html
 from mixoracle.report.svg import draw
 
@@ -261,3 +262,27 @@ def test_the_picture_alone_opens_too(browser, make_result, tmp_path):
     assert browser.complaints() == []
     assert browser.run("document.documentElement.nodeName") == "svg"
     assert browser.run("document.querySelectorAll('script').length") == 0
+
+
+def test_an_answer_without_latents_is_a_page_too(browser, make_result, tmp_path):
+    model = LatentModel(
+        observed_names=["X1", "X2"],
+        latent_names=[],
+        bipartite=np.zeros((2, 0)),
+        domain_sizes=(),
+        joint=JointTable(np.array(1.0)),
+        latent_graph=CPDAG(0),
+        components=[GaussianComponents(np.zeros((1, 1)), np.ones((1, 1, 1)))] * 2,
+    )
+    html.write(make_result(model=model), tmp_path / "report.html")
+    browser.open(tmp_path / "report.html")
+    assert browser.complaints() == []
+    assert browser.run(OVERLAPS) == []
+    assert browser.run("document.querySelector('.lead').textContent") == (
+        "No hidden cause was found behind 400 cases of 2 measurements."
+    )
+
+
+def test_where_there_is_no_browser_none_is_found(driver, monkeypatch, tmp_path):
+    monkeypatch.setenv("MIXORACLE_CHROMIUM", str(tmp_path / "no-such-browser"))
+    assert driver.find_browser() is None

@@ -84,6 +84,15 @@ def test_a_folder_made_in_the_meantime_is_kept(tmp_path):
     assert (tmp_path / "result" / "theirs").is_file()
 
 
+def test_the_folder_one_is_in_has_a_name_too(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with new_folder(".") as folder:
+        (folder / "file").write_text("x")
+    assert (tmp_path / "here" / "file").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["here"]
+
+
 def test_a_file_is_not_a_folder(tmp_path):
     (tmp_path / "result").write_text("")
     with pytest.raises(InvalidInputError, match="it is a file"), new_folder(tmp_path / "result"):

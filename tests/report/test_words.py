@@ -21,7 +21,7 @@ def test_every_assumption_has_a_meaning():
         assert verdict.label in words.MEANINGS
     assert "obs:counting" in words.MEANINGS
     unknown = Verdict("something new", "assm:new", True, "fine")
-    assert words.meaning_of(unknown).title == "something new"
+    assert words.meaning_of(unknown).title == "Something new"
 
 
 def test_headline_counts(result, make_result):
@@ -96,3 +96,9 @@ def test_every_weakness_raises_a_doubt(result):
 
 def test_many_names_are_counted():
     assert words.listed([f"X{i}" for i in range(8)]) == "X0, X1, X2, X3, X4, X5 and 2 more"
+
+
+def test_a_method_that_could_not_be_used_is_no_doubt(result):
+    failed = Verdict("column independence", "thm:recovery:eff", False, "No.", (("H1",),))
+    evidence = dataclasses.replace(result.evidence, verdicts=(failed,))
+    assert words.doubts(result.model, evidence) == []

@@ -68,9 +68,7 @@ def command(
         problem.observations.write(folder / DATA_FILE)
         given = Input(problem.observations, None, ())
         settings = {**_SETTINGS, "seed": seed}
-        learner, result = learn_into(
-            folder, folder / DATA_FILE, given, settings, tell, simulated=True
-        )
+        learner, result = learn_into(folder, folder / DATA_FILE, given, settings, tell, demo=True)
     evidence = result.evidence
     terminal.rule("Learned from the data alone")
     terminal.print(text.summary(result.model, evidence, None))
@@ -88,4 +86,4 @@ def _is_demo(folder: Path) -> bool:
     """Whether an earlier demo made this folder, so that running it twice just works."""
     from mixoracle.report.folder import RUN_FILE, read_json
 
-    return (folder / RUN_FILE).is_file() and "simulated" in read_json(folder / RUN_FILE)
+    return (folder / RUN_FILE).is_file() and "demo" in read_json(folder / RUN_FILE)

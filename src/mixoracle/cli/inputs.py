@@ -50,10 +50,36 @@ def read_input(path: str, choices: InputChoices) -> Input:
     groups = read_groups(choices.groups)
     kinds = read_types(choices.types)
     categorical = [name for name, kind in kinds.items() if kind is ColumnKind.CATEGORICAL]
-    observations, ids = _read_with_ids(path, groups, categorical, choices)
+    try:
+        observations, ids = _read_with_ids(path, groups, categorical, choices)
+    except InvalidInputError as error:
+        raise type(error)(_in_options(str(error), choices.id_column)) from error
     _check_continuous(observations, kinds)
     notes = _check_usable(observations)
     return Input(observations, ids, notes)
+
+
+# Where messages name arguments of Python, the user of the command line has typed these.
+_OPTIONS = {
+    "drop names": "--drop names",
+    "groups names": "--groups names",
+    "groups should": "--groups should",
+    "groups=": "--groups ",
+    "with drop=": "with --drop",
+    "in groups": "in --groups",
+    "of groups": "of --groups",
+    "in drop;": "in --drop;",
+    "by groups": "by --groups",
+    "declare the column categorical": "declare the column by --types as categorical",
+}
+
+
+def _in_options(message: str, id_column: str | None) -> str:
+    """The message in the words of the command line."""
+    option = "--id-column" if f"categorical names {id_column!r}" in message else "--types"
+    for word, typed in {**_OPTIONS, "categorical names": f"{option} names"}.items():
+        message = message.replace(word, typed)
+    return message
 
 
 def read_groups(given: str | None) -> Groups:

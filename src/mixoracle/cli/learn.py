@@ -25,6 +25,12 @@ _ANY_FILE = click.Path(dir_okay=False)
 _AT_LEAST_ONE = click.IntRange(min=1)
 
 
+def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> int:
+    if value == 0:
+        raise click.BadParameter("no processor cannot learn; say 1 or more, or -1 for all")
+    return value
+
+
 @click.command(
     "learn",
     epilog=example(
@@ -68,7 +74,14 @@ _AT_LEAST_ONE = click.IntRange(min=1)
     "--max-components", type=_AT_LEAST_ONE, help="Most components that one variable may have."
 )
 @seed_option
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 uses all.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=-1),
+    callback=_some_jobs,
+    default=1,
+    show_default=True,
+    help="Processors to use; -1 uses all.",
+)
 @click.option(
     "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is written."
 )

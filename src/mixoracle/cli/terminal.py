@@ -145,7 +145,8 @@ class Stages:
         # A forecast from less than this share of the work is a guess.
         if done < 0.2:
             return ""
-        return f" (about {self.elapsed * (1 - done) / done:.0f} s left)"
+        left = self.elapsed * (1 - done) / done
+        return f" (about {left:.0f} s left)" if left >= 1 else ""
 
 
 @contextmanager

@@ -98,7 +98,8 @@ class _Proposal:
 def decode(table: RowTable) -> list[Reading]:
     """All readings found, best evidence first, one for each structure.
 
-    The last resort, one latent whose states are the components over X, is always among them.
+    One latent whose states are the components over X, and no latent at all, are always among
+    them, unless all labels fit together at once.
     """
     readings: dict[tuple[tuple[bytes, int], ...], Reading] = {}
     best, waited = -np.inf, 0
@@ -115,9 +116,9 @@ def decode(table: RowTable) -> list[Reading]:
                 best, waited = reading.log_evidence, 0
         if waited >= _PATIENCE:
             break
-    everything = np.ones(len(table.labels), dtype=bool)
-    single = _read(table, _Proposal(everything, np.arange(len(table.labels))[:, None]))
-    readings.setdefault(single.structure, single)
+    for last_resort in _last_resorts(len(table.labels)):
+        reading = _read(table, last_resort)
+        readings.setdefault(reading.structure, reading)
     return sorted(readings.values(), key=lambda reading: -reading.log_evidence)
 
 
@@ -140,8 +141,6 @@ def _proposals(table: RowTable) -> Iterator[_Proposal | None]:
     n_components = [len(np.unique(column)) for column in table.labels.T]
     speaking = [i for i, k in enumerate(n_components) if k > 1]
     if not speaking:
-        everything = np.ones(len(table.labels), dtype=bool)
-        yield _Proposal(everything, np.zeros((len(table.labels), 0), dtype=np.int64))
         return
     seen: set[tuple[bytes, bytes]] = set()
     for columns in _column_choices(speaking, n_components):
@@ -152,6 +151,12 @@ def _proposals(table: RowTable) -> Iterator[_Proposal | None]:
                 continue
             seen.add(key)
             yield _Proposal(kept, states)
+
+
+def _last_resorts(n_components: int) -> Iterator[_Proposal]:
+    everything = np.ones(n_components, dtype=bool)
+    yield _Proposal(everything, np.arange(n_components)[:, None])
+    yield _Proposal(everything, np.zeros((n_components, 0), dtype=np.int64))
 
 
 def _row_choices(counts: Floats) -> Iterator[NDArray[np.bool_]]:

@@ -18,7 +18,7 @@ import copy
 import inspect
 from collections.abc import Iterable
 from math import prod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,8 @@ class KMeansOracle:
     triple_candidates_: dict[Members, tuple[Candidate, ...]]
     votes_: dict[Members, Election]
     bipartite_: Bipartite | None
+    # Each count is estimated on its own, so no graph need fit them all: the closest one is taken.
+    count_tolerance: ClassVar[float] = float("inf")
     _projection: tuple[Projection, NDArray[np.int64]] | None
     _bench: Workbench
 

@@ -45,11 +45,13 @@ DEFAULT_MAX_COMPONENTS = 128
 # Labels and joint components inform each other; a third round changed nothing on any problem.
 _ROUNDS = 2
 # Without a family to rely on, cuts heal a few variables at a time.
-_ROUNDS_WITHOUT_FAMILY = 6
+_ROUNDS_WITHOUT_FAMILY = 5
 # Rounds end early when fewer labels than this change.
 _LABELS_SETTLED = 0.002
-# Pairs of joint components that merging would compare grow with the square of their number.
+# Pairs of joint components that merging would compare grow with the square of their number, and
+# with fewer rows than this to each, on average, they are mostly noise.
 _MAX_PIECES = 400
+_ROWS_PER_COMPONENT = 8
 _CHUNK_ROWS = 20_000
 
 Progress = Callable[[str], None]
@@ -302,7 +304,8 @@ class _Seen:
             rounds += 1
             before = self.labels
             densities = self._log_densities()
-            joint = find_joint_components(before, densities, _MAX_PIECES)
+            most = max(1, min(_MAX_PIECES, len(before) // _ROWS_PER_COMPONENT))
+            joint = find_joint_components(before, densities, most)
             self._relabel(joint, max_components)
             if _settled(before, self.labels):
                 break

@@ -50,8 +50,9 @@ class Result:
 @contextmanager
 def new_folder(path: str | PathLike[str], *, replace: bool = False) -> Iterator[Path]:
     """Give a folder to fill; it becomes ``path`` when the block ends well, else it vanishes."""
-    target = Path(path)
-    _refuse_to_overwrite(target, replace)
+    # The whole path, since "." has no name of its own and a link should stay one.
+    target = Path(path).resolve()
+    _refuse_to_overwrite(target, Path(path), replace)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
     try:
@@ -59,7 +60,7 @@ def new_folder(path: str | PathLike[str], *, replace: bool = False) -> Iterator[
         filled.mkdir()
         yield filled
         # Somebody else may have made the folder in the meantime.
-        _refuse_to_overwrite(target, replace)
+        _refuse_to_overwrite(target, Path(path), replace)
         if target.exists():
             target.rename(scratch / "old")
         filled.rename(target)
@@ -67,21 +68,21 @@ def new_folder(path: str | PathLike[str], *, replace: bool = False) -> Iterator[
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _refuse_to_overwrite(target: Path, replace: bool) -> None:
+def _refuse_to_overwrite(target: Path, shown: Path, replace: bool) -> None:
     if not target.exists():
         return
     if not target.is_dir():
-        raise InvalidInputError(f"{target} should be a folder for the result; it is a file")
+        raise InvalidInputError(f"{shown} should be a folder for the result; it is a file")
     if not any(target.iterdir()):
         return
     if not replace:
         raise InvalidInputError(
-            f"{target} exists already and would be overwritten; choose another folder, or say "
+            f"{shown} exists already and would be overwritten; choose another folder, or say "
             "--force"
         )
     if not any((target / name).is_file() for name in _OURS):
         raise InvalidInputError(
-            f"{target} holds files that mixoracle did not make and is not replaced, even with "
+            f"{shown} holds files that mixoracle did not make and is not replaced, even with "
             "--force; choose another folder"
         )
 
@@ -97,7 +98,7 @@ def write_result(
     """Fill a folder with all files of a result."""
     result.model.save(folder)
     write_json(folder / RUN_FILE, result.run)
-    write_json(folder / EVIDENCE_FILE, result.evidence.to_json())
+    write_json(folder / EVIDENCE_FILE, result.evidence.to_json(), indent=None)
     write_states(folder / STATES_FILE, result.model, states, probabilities, ids, id_title)
     write_report(folder, result)
 
@@ -138,9 +139,9 @@ def read_result(path: str | PathLike[str]) -> Result:
     return Result(model, evidence, run)
 
 
-def write_json(path: Path, document: dict[str, Any]) -> None:
+def write_json(path: Path, document: dict[str, Any], indent: int | None = 2) -> None:
     """Write one JSON document; not a number is written as null, which every reader knows."""
-    text = json.dumps(_finite(document), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_finite(document), indent=indent, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
 
 

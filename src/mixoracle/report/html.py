@@ -39,6 +39,8 @@ _MAX_PAIRS_LISTED = 40
 # A conditional table with more lines than this is taken apart, one condition at a time.
 _MAX_CONDITIONS = 16
 
+_FAILS_FIRST = (False, None, True)
+
 
 @dataclass(frozen=True)
 class _Conditional:
@@ -81,6 +83,8 @@ def render(result: Result) -> str:
         joint=charts.joint_picture(result.model),
         joint_rows=_joint_rows(result.model),
         n_joint=result.model.joint.table.size,
+        # What fails comes first: it is what a reader has to know.
+        verdicts=sorted(result.evidence.verdicts, key=lambda v: _FAILS_FIRST.index(v.holds)),
         panels=[_panel(result.model, result.evidence, j) for j in range(result.model.n_latent)],
         matrix=_pair_matrix(result.evidence),
         doubtful_pairs=_doubtful_pairs(result.evidence),

@@ -43,6 +43,8 @@ CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
 # Arcs rise with the number of causes that they pass, so that nested ones do not touch.
 _ARC_FIRST, _ARC_STEP, _ARC_MOST = 26.0, 15.0, 110.0
 _LEGEND_LINE = 19.0
+# A page has room for letters of the size of its text.
+_PAGE_SCALE = 1.2
 
 
 @dataclass(frozen=True)
@@ -191,9 +193,10 @@ def _spread(heights: Sequence[float], inner: float) -> list[float]:
 def _head(size: tuple[float, float], title: str, description: str, interactive: bool) -> list[str]:
     width, height = size
     role = "group" if interactive else "img"
+    scale = _PAGE_SCALE if interactive else 1.0
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 {width:.0f} '
-        f'{height:.0f}" width="{width:.0f}" height="{height:.0f}" role="{role}" '
+        f'{height:.0f}" width="{scale * width:.0f}" height="{scale * height:.0f}" role="{role}" '
         f'font-family="{_FONT}" font-size="{_SIZE:.0f}">',
         f"<title>{escaped(title)}</title>",
         # Line by line, since no name may bring a line break of its own.

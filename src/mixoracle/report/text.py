@@ -100,7 +100,7 @@ def verdicts_explained(verdicts: Iterable[Verdict]) -> Group:
         parts.append(
             Text.assemble(_MARKS[verdict.holds], "  ", (meaning.title, "bold"), f"  {verdict.name}")
         )
-        lines = [meaning.meaning, f"Found: {verdict.message}"]
+        lines = [meaning.meaning, f"Found: {words.sentence(verdict.message)}"]
         if verdict.holds is False:
             lines.append(f"What now: {meaning.if_not}")
         parts.append(Padding(Text("\n".join(lines)), (0, 0, 1, 4)))

@@ -32,6 +32,8 @@ class Meaning:
     title: str
     meaning: str
     if_not: str
+    # Whether the answer itself is in doubt where it fails, and not only how it was found.
+    matters: bool = True
 
 
 MEANINGS = {
@@ -68,11 +70,13 @@ MEANINGS = {
         "Small groups of measurements suffice",
         "Looking at few measurements at a time is enough to find who drives what.",
         "The slower exact method was needed; the answer itself is not in doubt for this reason.",
+        matters=False,
     ),
     "thm:recovery:eff": Meaning(
         "The quick method applies",
         "The patterns of what each cause drives are independent of each other.",
         "The slower exact method was needed; the answer itself is not in doubt for this reason.",
+        matters=False,
     ),
     "obs:counting": Meaning(
         "The counts fit together",
@@ -82,13 +86,26 @@ MEANINGS = {
         "components overlap too much to be counted. More cases, or leaving out the measurement "
         "that is named, helps.",
     ),
+    "sec:bg": Meaning(
+        "The hidden causes explain all that goes together",
+        "Once the states of the hidden causes are known, no two measurements have anything more "
+        "to do with each other.",
+        "The measurements that are named influence each other, or share a cause that was not "
+        "found. Put them together into one measurement, or leave one of them out.",
+    ),
+    "sec:exact": Meaning(
+        "The components have the shape that was assumed",
+        "Within one component, cases scatter as the assumed kind of distribution says.",
+        "How likely the states of single cases are is only approximate for the measurements that "
+        "are named; a transformation, such as the logarithm, may help.",
+    ),
 }
 _UNKNOWN = "See the paper for what this condition says."
 
 
 def meaning_of(verdict: Verdict) -> Meaning:
     """The plain words for an assumption, or its own name where there are none."""
-    return MEANINGS.get(verdict.label, Meaning(verdict.name, _UNKNOWN, _UNKNOWN))
+    return MEANINGS.get(verdict.label, Meaning(sentence(verdict.name), _UNKNOWN, _UNKNOWN))
 
 
 def headline(model: LatentModel, evidence: Evidence) -> str:
@@ -110,6 +127,8 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
             f"{shortened(name)} has {_n(size, 'state')} ({shares} of cases) and drives "
             f"{driven or 'nothing'}."
         )
+    if not model.n_latent:
+        return []
     untouched = [name for i, name in enumerate(model.observed_names) if not model.parents(i)]
     if untouched:
         sentences.append(f"No hidden cause was found behind {listed(untouched)}.")
@@ -137,7 +156,9 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
     """What not to trust, and why; empty where nothing speaks against the answer."""
     names = model.observed_names
     sentences = [
-        f"{meaning_of(verdict).title}: not so. {verdict.message}" for verdict in evidence.failed
+        f"{meaning_of(verdict).title}: not so. {sentence(verdict.message)}"
+        for verdict in evidence.failed
+        if meaning_of(verdict).matters
     ]
     weak = [
         names[count.members[0]]
@@ -177,7 +198,11 @@ def trust(model: LatentModel, evidence: Evidence) -> list[str]:
     decided = [verdict for verdict in evidence.verdicts if verdict.holds is not None]
     if decided and not evidence.failed:
         sentences.append("Every assumption that could be checked on the answer holds.")
-    separations = [s.separation for s in evidence.scatters if s.separation is not None]
+    separations = [
+        scatter.separation
+        for i, scatter in enumerate(evidence.scatters)
+        if scatter.separation is not None and model.parents(i)
+    ]
     if separations and min(separations) >= WEAK_SEPARATION:
         share = min(separations)
         cases = "every case" if share == 1 else f"at least {min(share, 0.999):.1%} of the cases"
@@ -194,6 +219,11 @@ def listed(names: Sequence[str], most: int = _LISTED) -> str:
     """Names in one line, the rest counted."""
     shown = ", ".join(shortened(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def sentence(text: str) -> str:
+    """The text with its first letter large."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _n(number: int, noun: str) -> str:
