@@ -15,7 +15,13 @@ from sklearn.utils.estimator_checks import (
     check_set_params,
 )
 
-from mixoracle import ExactOracle, LatentGraphLearner, Observations, structure
+from mixoracle import (
+    ExactOracle,
+    LatentGraphLearner,
+    Observations,
+    SignatureOracle,
+    structure,
+)
 from mixoracle.datasets import paper_problem
 from mixoracle.errors import (
     AssumptionFailedError,
@@ -62,6 +68,22 @@ def same_answer(first, second):
     assert difference.domains_exact
     assert difference.shd == difference.oriented_unknown == 0
     assert difference.joint_tv < 1e-6
+
+
+class MisledOracle(SignatureOracle):
+    """Believes a little more in a single latent behind all variables than in the right answer."""
+
+    def fit(self, observations, progress=None):
+        super().fit(observations, progress)
+        right = self.readings_[0]
+        every_variable = np.ones((observations.n_observed, 1), dtype=bool)
+        wrong = replace(
+            right,
+            bipartite=Bipartite(every_variable, (len(right.weights),)),
+            log_evidence=right.log_evidence + 1.0,
+        )
+        self.readings_ = (wrong, right)
+        return self
 
 
 class TestConventions:
@@ -201,6 +223,15 @@ class TestAnswers:
         gaps = [alternative.bic_gap for alternative in learner.alternatives_]
         assert gaps == sorted(gaps)
         assert all(gap >= 0 for gap in gaps)
+
+    def test_counts_are_those_of_the_answer_that_won(self, problem):
+        """A runner-up of the oracle may have the better likelihood; then its counts are told."""
+        learner = fitted(problem.observations, oracle=MisledOracle(random_state=0))
+        assert len(learner.alternatives_) == 1
+        assert compare(problem.model, learner.model_).bipartite_exact
+        for i, parents in enumerate(learner.model_.bipartite):
+            expected = prod(learner.model_.domain_sizes[j] for j in np.flatnonzero(parents))
+            assert learner.counts_[{i}] == expected
 
     @pytest.mark.parametrize("seed", range(6))
     def test_prediction_on_the_training_rows_gives_their_states(self, seed):

@@ -132,6 +132,12 @@ def test_an_unknown_kind(refused, tmp_path, columns):
     )
 
 
+def test_a_kind_that_is_no_word(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    (tmp_path / "types.json").write_text('{"a": ["categorical"]}')
+    assert refused("data.csv", "--types", "types.json").endswith("'a' has ['categorical']")
+
+
 def test_text_declared_continuous(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", {**columns, "mode": ["on", "off"] * (ROWS // 2)})
     assert refused("data.csv", "--types", "mode=continuous") == (

@@ -18,7 +18,7 @@ from mixoracle.model.posterior import (
     states_of_cells,
 )
 
-SEEDS = range(15)
+SEEDS = range(8)
 
 
 def drawn(seed, n_rows=12, n_latent=2):

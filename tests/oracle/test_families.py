@@ -8,7 +8,7 @@ from mixoracle.model import GaussianComponents
 from mixoracle.oracle.families import GaussianFamily
 from mixoracle.oracle.families.gaussian import VARIANCE_FLOOR, NormalInverseWishart
 
-SEEDS = range(25)
+SEEDS = range(15)
 
 
 def drawn_pieces(seed, n_pieces=3):

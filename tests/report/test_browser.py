@@ -167,6 +167,10 @@ def test_a_click_on_a_latent_shows_its_table(browser, page, make_result, width):
         )
         expected = model.joint.marginal([j]).table
         np.testing.assert_allclose(cells, expected, atol=5e-4)
+        top = browser.run(
+            f"document.querySelector('#latent-{j} .states').getBoundingClientRect().y"
+        )
+        assert 0 <= top < 900
         pressed = "[...document.querySelectorAll('[aria-pressed=true]')].map(e => e.dataset.latent)"
         assert browser.run(pressed) == [str(j)]
     assert browser.complaints() == []

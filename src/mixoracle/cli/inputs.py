@@ -102,14 +102,15 @@ def read_groups(given: str | None) -> Groups:
 def read_types(given: tuple[str, ...]) -> dict[str, ColumnKind]:
     """``name=kind`` pairs, or a TOML or JSON file of them."""
     kinds: dict[str, ColumnKind] = {}
+    known = [kind.value for kind in ColumnKind]
     for entry in given:
         name, found, kind = entry.rpartition("=")
         pairs = {name: kind} if found else _read_mapping(entry, "--types")
         for column, word in pairs.items():
-            if word not in {kind.value for kind in ColumnKind}:
-                known = " or ".join(kind.value for kind in ColumnKind)
+            if word not in known:
                 raise InvalidInputError(
-                    f"--types should say {known}, as in mode=categorical; {column!r} has {word!r}"
+                    f"--types should say {' or '.join(known)}, as in mode=categorical; "
+                    f"{column!r} has {word!r}"
                 )
             kinds[column] = ColumnKind(word)
     return kinds

@@ -108,14 +108,13 @@ def command(
     """
     from mixoracle.cli.inputs import InputChoices, read_input
 
-    if out is None and not dry_run:
-        raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
     choices = InputChoices(groups, types, drop, id_column)
-    given = read_input(data, choices)
     if dry_run:
-        _show_understood(given, quiet, as_json)
+        _show_understood(read_input(data, choices), quiet, as_json)
         return
-    assert out is not None  # checked above; mypy cannot see it
+    if out is None:
+        raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
+    given = read_input(data, choices)
     failed = _learn(data, given, out, force, quiet, as_json, {**settings, **asdict(choices)})
     if strict and failed:
         from mixoracle.cli import EXIT_ASSUMPTION_FAILED

@@ -8,7 +8,7 @@ can see, and a learner that relies on normality only is found out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import ComponentSet, GaussianComponents
+from mixoracle.model import ComponentSet, GaussianComponents, LatentModel
 
 Floats = NDArray[np.float64]
 Shape = Literal["ball", "heavy", "laplace", "skewed"]
@@ -99,6 +99,16 @@ class ShapedComponents(ComponentSet):
 
     def __repr__(self) -> str:
         return f"ShapedComponents({self.n_components} {self.shape} in R^{self.width})"
+
+
+def reshape_components(model: LatentModel, shape: Shape) -> LatentModel:
+    """Return the model with components of the same means and covariances, but of this shape."""
+    components = []
+    for name, held in zip(model.observed_names, model.components or (), strict=True):
+        if not isinstance(held, GaussianComponents):
+            raise InvalidInputError(f"{name} should have Gaussian components; got {held!r}")
+        components.append(ShapedComponents(held.means, held.covariances, shape))
+    return replace(model, components=tuple(components))
 
 
 def _draw_ball(rng: np.random.Generator, n: int, width: int) -> Floats:

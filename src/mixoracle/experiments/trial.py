@@ -168,15 +168,9 @@ class _Trial:
 def reshaped(problem: Problem, noise: str, rng: np.random.Generator) -> Problem:
     """The problem with components of another shape, and new rows drawn from them."""
     from mixoracle.datasets import sample
-    from mixoracle.datasets.shapes import ShapedComponents
-    from mixoracle.model import GaussianComponents
+    from mixoracle.datasets.shapes import reshape_components
 
-    components = tuple(
-        ShapedComponents(held.means, held.covariances, cast("Any", noise))
-        for held in problem.model.components or ()
-        if isinstance(held, GaussianComponents)
-    )
-    model = replace(problem.model, components=components)
+    model = reshape_components(problem.model, cast("Any", noise))
     observations, states = sample(model, problem.observations.n_samples, rng)
     return replace(problem, model=model, observations=observations, states=states)
 

@@ -79,7 +79,7 @@ class ComponentSet(FrozenArrays, ABC):
             return NotImplemented
         mine, theirs = self.arrays(), other.arrays()
         return self.family == other.family and all(
-            np.array_equal(mine[key], theirs[key], equal_nan=True) for key in mine
+            np.array_equal(mine[key], theirs[key]) for key in mine
         )
 
     def __hash__(self) -> int:

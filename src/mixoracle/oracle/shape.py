@@ -118,12 +118,21 @@ def tail_ratio(block: Floats) -> float | None:
     """How heavy the tails of one component are, relative to a normal one (1); None for few rows."""
     if len(block) < _ROWS_TO_JUDGE + block.shape[1]:
         return None
-    centred = block - block.mean(axis=0)
-    scatter = centred.T @ centred / len(centred)
-    scatter += 1e-9 * np.trace(scatter) * np.eye(len(scatter)) + np.finfo(float).tiny
-    squared = np.einsum("na,na->n", centred @ np.linalg.pinv(scatter), centred)
+    squared = _squared_distances(block, block)
+    # A few rows from elsewhere stretch the scatter; the nearest nine tenths have none of them.
+    core = block[squared <= np.quantile(squared, 0.9)]
+    squared = _squared_distances(block, core)
     median, outer = np.quantile(squared, [0.5, 0.9])
     if median <= 0:
         return None
     width = block.shape[1]
     return float(outer / median * chi2.ppf(0.5, width) / chi2.ppf(0.9, width))
+
+
+def _squared_distances(block: Floats, core: Floats) -> Floats:
+    """Squared Mahalanobis distances of all rows by the mean and scatter of some of them."""
+    mean = core.mean(axis=0)
+    scatter = (core - mean).T @ (core - mean) / len(core)
+    scatter += 1e-9 * np.trace(scatter) * np.eye(len(scatter)) + np.finfo(float).tiny
+    centred = block - mean
+    return np.asarray(np.einsum("na,na->n", centred @ np.linalg.pinv(scatter), centred))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -183,7 +183,7 @@ def gather(fitted: Fitted, observations: Observations, failure: str = "") -> Evi
     n = model.n_observed
     columns = [_numeric_columns(observations, name) for name in model.observed_names]
     labels = model.component_of_states(fitted.states_)
-    pairs = list(combinations(range(n), 2))[:MAX_PAIRS]
+    pairs = islice(combinations(range(n), 2), MAX_PAIRS)
     return Evidence(
         n_samples=observations.n_samples,
         observed_names=model.observed_names,

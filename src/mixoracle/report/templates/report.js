@@ -35,6 +35,9 @@
     latent.addEventListener("click", () => {
       choose(number);
       light(related(number));
+      // Where the panel lies below the graph, it may be out of sight.
+      const panel = document.getElementById(`latent-${number}`);
+      if (panel.getBoundingClientRect().top > window.innerHeight - 160) panel.scrollIntoView();
     });
     latent.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;

@@ -1,0 +1,105 @@
+"""Gaps in density and tails: what the oracle goes by where no family fits."""
+
+import numpy as np
+import pytest
+
+from mixoracle.datasets.shapes import SHAPES, ShapedComponents
+from mixoracle.oracle.shape import (
+    HEAVY_TAILS,
+    are_apart,
+    join_alike_labels,
+    join_uncut_pieces,
+    tail_ratio,
+)
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_normal_components_have_normal_tails(width):
+    ratios = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        factor = rng.normal(size=(width, width))
+        ratios.append(tail_ratio(rng.normal(size=(400, width)) @ factor))
+    assert abs(np.median(ratios) - 1.0) < 0.05
+
+
+@pytest.mark.parametrize("shape", ["heavy", "laplace", "skewed"])
+def test_other_shapes_have_heavier_tails(shape):
+    held = ShapedComponents(np.zeros((1, 5)), np.eye(5)[None], shape)
+    ratios = [
+        tail_ratio(held.sample(np.zeros(400, dtype=int), np.random.default_rng(seed)))
+        for seed in range(20)
+    ]
+    assert np.median(ratios) > HEAVY_TAILS
+
+
+def test_a_ball_has_lighter_tails():
+    held = ShapedComponents(np.zeros((1, 5)), np.eye(5)[None], "ball")
+    rows = held.sample(np.zeros(2000, dtype=int), np.random.default_rng(0))
+    assert tail_ratio(rows) < 1.0
+
+
+def test_tails_are_not_judged_from_few_rows():
+    assert tail_ratio(np.random.default_rng(0).normal(size=(30, 3))) is None
+
+
+def test_a_few_strange_rows_do_not_make_heavy_tails():
+    for seed in range(20):
+        rows = np.random.default_rng(seed).normal(size=(1000, 3))
+        rows[:5] += 12.0
+        assert tail_ratio(rows) < HEAVY_TAILS
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_cut_through_one_component_is_no_gap(shape):
+    held = ShapedComponents(np.zeros((1, 3)), np.eye(3)[None], shape)
+    apart = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        rows = held.sample(np.zeros(1500, dtype=int), rng)
+        side = rows @ rng.normal(size=3) > rng.normal() * 0.7
+        apart += are_apart(rows[side], rows[~side])
+    assert apart <= 1
+
+
+def test_two_clear_components_are_apart():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        first = rng.normal(size=(300, 3))
+        second = rng.normal(size=(300, 3)) + [6.0, 0.0, 0.0]
+        assert are_apart(first, second)
+        assert are_apart(second, first)
+
+
+def test_a_few_rows_far_away_are_apart_and_none_are_not():
+    rng = np.random.default_rng(0)
+    assert are_apart(rng.normal(size=(200, 2)), rng.normal(size=(4, 2)) + 40.0)
+    assert not are_apart(rng.normal(size=(200, 2)), np.empty((0, 2)))
+
+
+def test_labels_that_cut_one_component_are_joined_and_real_ones_are_not():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        state = rng.integers(2, size=2000)
+        block = rng.laplace(size=(2000, 2)) + 14.0 * state[:, None]
+        cut = 2 * state + (block[:, 0] > 14.0 * state)
+        labels = np.stack([cut, state], axis=1)
+        joined = join_alike_labels(labels, 0, block)
+        assert len(np.unique(np.stack([joined, state]), axis=1).T) == 2
+
+
+def test_touching_labels_that_another_variable_tells_apart_stay_apart():
+    rng = np.random.default_rng(0)
+    state = rng.integers(2, size=2000)
+    block = rng.normal(size=(2000, 2)) + 1.0 * state[:, None]
+    labels = np.stack([state, state], axis=1)
+    assert join_alike_labels(labels, 0, block).max() == 1
+
+
+def test_pieces_join_only_where_all_other_labels_agree():
+    rng = np.random.default_rng(0)
+    members = rng.integers(3, size=900)
+    labels = np.array([[0, 0], [1, 0], [2, 1]])
+    block = rng.normal(size=(900, 2))
+    assert join_uncut_pieces(labels, 0, block, members).tolist() == [0, 0, 1]
+    assert join_uncut_pieces(labels, 1, block, members).tolist() == [0, 1, 2]
