@@ -66,7 +66,7 @@ def test_two_clear_components_are_apart():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         first = rng.normal(size=(300, 3))
-        second = rng.normal(size=(300, 3)) + [6.0, 0.0, 0.0]
+        second = rng.normal(size=(300, 3)) + np.array([6.0, 0.0, 0.0])
         assert are_apart(first, second)
         assert are_apart(second, first)
 
