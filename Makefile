@@ -24,7 +24,7 @@ test: $(VENV)/.installed-dev ## the whole gate: format, lint, types, import rule
 	$(BIN)/pytest
 
 bench: $(VENV)/.installed ## time recovery, layout and sampling on one core
-	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 # About half an hour on two cores; interrupted, the same command continues.
 STUDY ?= study-result

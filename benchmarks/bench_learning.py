@@ -23,19 +23,7 @@ from mixoracle import JointTable, LatentGraphLearner, structure
 from mixoracle.datasets import Problem, paper_problem
 from mixoracle.errors import AssumptionWarning, MixoracleError
 from mixoracle.metrics import compare
-
-SETTINGS = (
-    (1, 3, 5),
-    (2, 5, 3),
-    (2, 5, 6),
-    (3, 7, 4),
-    (3, 7, 5),
-    (3, 8, 3),
-    (3, 8, 4),
-    (3, 8, 5),
-    (4, 7, 3),
-    (4, 8, 3),
-)
+from settings import SETTINGS
 
 
 @dataclass(frozen=True)

@@ -22,19 +22,8 @@ from mixoracle.datasets.shapes import SHAPES, reshape_components
 from mixoracle.errors import AssumptionWarning
 from mixoracle.metrics import compare, compare_states
 from mixoracle.model.posterior import most_likely_states
+from settings import SETTINGS
 
-SETTINGS = (
-    (1, 3, 5),
-    (2, 5, 3),
-    (2, 5, 6),
-    (3, 7, 4),
-    (3, 7, 5),
-    (3, 8, 3),
-    (3, 8, 4),
-    (3, 8, 5),
-    (4, 7, 3),
-    (4, 8, 3),
-)
 _FRESH_ROWS = 5_000
 
 

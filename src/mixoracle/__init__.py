@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mixoracle._version import __version__
 
 if TYPE_CHECKING:
+    from mixoracle.background import Background, KnownLatent
     from mixoracle.learner import LatentGraphLearner
     from mixoracle.model import CPDAG, JointTable, LatentModel
     from mixoracle.observations import Observations
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CPDAG",
+    "Background",
     "ExactOracle",
     "JointTable",
     "KMeansOracle",
+    "KnownLatent",
     "LatentGraphLearner",
     "LatentModel",
     "MixtureOracle",
@@ -35,10 +38,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Background": "mixoracle.background",
     "CPDAG": "mixoracle.model",
     "ExactOracle": "mixoracle.oracle.exact",
     "JointTable": "mixoracle.model",
     "KMeansOracle": "mixoracle.oracle.kmeans",
+    "KnownLatent": "mixoracle.background",
     "LatentGraphLearner": "mixoracle.learner",
     "LatentModel": "mixoracle.model",
     "MixtureOracle": "mixoracle.oracle.protocol",

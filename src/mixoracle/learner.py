@@ -3,8 +3,9 @@
 The five steps of ``app:pipeline`` run in order: (a) an oracle looks at the data, (b) its counts
 give Γ and the domain sizes, (c) its map L and (d) Algorithm 1 give P(H), (e) a search over P(H)
 gives Λ. Between (d) and (e) the structured likelihood polishes components, weights and states.
-An oracle that sees several consistent answers has each of them go through the steps; the one with
-the best BIC is the model, the others are ``alternatives_``.
+An oracle that sees several consistent answers has each of them go through the steps; the one that
+breaks least of what is known beforehand, and has the best BIC among those, is the model, the others
+are ``alternatives_``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -24,6 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 from mixoracle import assumptions, bipartite, latent, residuals, structure
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.assumptions import Verdict
+from mixoracle.background import LABEL as BACKGROUND_LABEL
+from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.errors import (
     AssumptionFailedError,
     AssumptionWarning,
@@ -47,6 +51,7 @@ from mixoracle.refine import MAX_ITERATIONS, Refinement, refine
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 logger = logging.getLogger(__name__)
 
@@ -58,12 +63,23 @@ _MAX_READINGS = 3
 # Runners-up whose evidence is worse by this many nats a row are beyond what refinement can mend.
 _HOPELESS = 0.5
 # Without these the graph or P(H) is not identifiable; the others only decide which method works.
-_ESSENTIAL = ("obs:counting", "assm:twins", "assum:ssc", "assump:strong:NZ", "assump:strong:SDC")
+# A model that contradicts what the user knows is not the model that was asked for.
+_ESSENTIAL = (
+    "obs:counting",
+    "assm:twins",
+    "assum:ssc",
+    "assump:strong:NZ",
+    "assump:strong:SDC",
+    BACKGROUND_LABEL,
+)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """A runner-up: its model, and how much worse its BIC is (log-likelihood units)."""
+    """A runner-up: its model, and how much worse its BIC is (log-likelihood units).
+
+    The gap is negative where it fits better but breaks what is known beforehand.
+    """
 
     model: LatentModel
     bic: float
@@ -94,14 +110,17 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     random_state : int, numpy.random.Generator or None
     progress : bool or callable
         Show what is being done; a callable is told each stage by name.
+    knowledge : Background, optional
+        What is known about the latents beforehand: children, domain sizes, arrows among them.
+        Γ is corrected accordingly; what cannot be honoured is a failed verdict.
 
     Attributes
     ----------
     model_ : LatentModel
     counts_ : ComponentCounts
-        ``counts_[{0, 2}]`` is k(S) with its confidence.
+        ``counts_[{0, 2}]`` is k(S) with its confidence, before any correction by knowledge.
     bipartite_ : Bipartite
-        Γ as step (b) recovered it, with its residual and method.
+        Γ as step (b) recovered it and knowledge corrected it, with its residual and method.
     assumptions_ : tuple of Verdict
     states_ : (N, m) int array
         The most likely state of each latent in each row.
@@ -111,6 +130,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
     repairs_ : tuple of str
         What was changed to make the counts consistent.
+    corrections_ : tuple of str
+        What was changed in Γ because it is known to be otherwise.
 
     Examples
     --------
@@ -132,6 +153,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         n_jobs: int = 1,
         random_state: int | np.random.Generator | None = None,
         progress: bool | Callable[[str], None] = False,
+        knowledge: Background | None = None,
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -142,6 +164,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
+        self.knowledge = knowledge
 
     def fit(
         self,
@@ -153,20 +176,22 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         """Learn the model behind the rows of ``X``; ``y`` is ignored."""
         source = _Source.of(X, groups)
         observations = source.observe(X)
+        known = self._known(observations.names)
         with _told(self.progress) as tell:
             oracle = self._fitted_oracle(observations, tell)
             tell("recovering the graph and refining it")
             prepared = _prepared(oracle, observations)
             solutions = [
-                self._solve(reading, observations, prepared) for reading in self._readings(oracle)
+                self._solve(reading, observations, prepared, known)
+                for reading in self._readings(oracle, known)
             ]
-            solutions.sort(key=lambda solution: -solution.refinement.bic)
+            solutions.sort(key=lambda solution: (solution.known.n_broken, -solution.refinement.bic))
             tell("searching the latent graph")
             models = [self._build(solution, observations, prepared) for solution in solutions]
         best = solutions[0]
         self._source = source
         self.oracle_ = oracle
-        self.counts_ = ComponentCounts(observations.names, oracle.count)
+        self.counts_ = ComponentCounts(observations.names, partial(_count, oracle, best.reading))
         self.bipartite_ = best.graph
         self.model_, self.states_ = models[0]
         self.bic_ = best.refinement.bic
@@ -174,6 +199,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self.converged_ = best.refinement.converged
         self.n_iter_ = len(best.refinement.history) - 1
         self.repairs_ = best.repairs
+        self.corrections_ = best.known.corrections
         self.alternatives_ = tuple(
             Alternative(model, s.refinement.bic, self.bic_ - s.refinement.bic)
             for s, (model, _) in zip(solutions[1:], models[1:], strict=True)
@@ -183,6 +209,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             *assumptions.check(self.model_),
             best.verdict,
             *residuals.check(prepared, best.graph, best.refinement, observations.names),
+            *([best.known.verdict] if known.names else []),
         )
         self._report_failures()
         return self
@@ -208,6 +235,10 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         blocks, states = draw(model, n_samples, make_generator(random_state))
         named = dict(zip(model.observed_names, blocks, strict=True))
         return Observations.from_arrays(named), states
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the learned graph with matplotlib."""
+        return self._model().plot(ax)
 
     def _model(self) -> LatentModel:
         check_is_fitted(self, "model_")
@@ -262,17 +293,44 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             )
         return fitted
 
+    def _known(self, observed_names: tuple[str, ...]) -> ResolvedBackground:
+        """What is known about these variables, checked before any work is done."""
+        knowledge = Background() if self.knowledge is None else self.knowledge
+        if not isinstance(knowledge, Background):
+            raise InvalidInputError(
+                "knowledge should be a mixoracle.background.Background; got "
+                f"{type(knowledge).__name__}: wrap it, as in Background(latents=..., edges=...)"
+            )
+        if callable(self.latent_search) and knowledge.edges != structure.Knowledge():
+            raise InvalidInputError(
+                "knowledge holds arrows, but latent_search is a callable that is not told of "
+                "them; name one of the searches, or let the callable hold the arrows itself"
+            )
+        return knowledge.resolved(observed_names)
+
     @staticmethod
-    def _readings(oracle: Any) -> list[Any]:
-        """The consistent answers of an oracle that has several, or the oracle itself."""
-        readings = list(getattr(oracle, "readings_", ()))[:_MAX_READINGS]
+    def _readings(oracle: Any, known: ResolvedBackground) -> list[Any]:
+        """The consistent answers of an oracle that has several, or the oracle itself.
+
+        Those that can honour more of what is known come first.
+        """
+        readings = list(getattr(oracle, "readings_", ()))
         if not readings:
             return [oracle]
+        readings.sort(key=lambda reading: _n_broken(known, reading))
+        readings = readings[:_MAX_READINGS]
         hopeless = readings[0].log_evidence - _HOPELESS * len(readings[0].assignments)
         return [reading for reading in readings if reading.log_evidence >= hopeless]
 
-    def _solve(self, reading: Any, observations: Observations, prepared: Prepared) -> _Solution:
-        """Steps (b) to (d) for one answer of the oracle, then refinement."""
+    def _solve(
+        self,
+        reading: Any,
+        observations: Observations,
+        prepared: Prepared,
+        known: ResolvedBackground,
+    ) -> _Solution:
+        """Steps (b) to (d) for one answer of the oracle, what is known, then refinement."""
+        asked = reading
         try:
             graph = self._recover(reading)
             if hasattr(reading, "informed_by"):
@@ -284,15 +342,16 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 raise
             trouble = str(error)
             graph, cells = _own_answer(reading, observations)
+        applied = _apply(known, graph)
         refinement = refine(
             prepared,
-            graph.adjacency[prepared.variables],
+            applied.graph.adjacency[prepared.variables],
             graph.domain_sizes,
             cells[prepared.rows],
             MAX_ITERATIONS if self.refine else 0,
         )
         repairs = tuple(getattr(reading, "repairs", ()))
-        return _Solution(graph, refinement, repairs, _consistency(repairs, trouble))
+        return _Solution(asked, applied, refinement, repairs, _consistency(repairs, trouble))
 
     def _recover(self, oracle: MixtureOracle) -> Bipartite:
         if callable(self.bipartite):
@@ -324,19 +383,20 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             states[:, j] = np.argsort(order)[states[:, j]]
         model = LatentModel(
             observed_names=observations.names,
-            latent_names=_latent_names(graph.n_latent, observations.names),
+            latent_names=solution.known.latent_names,
             bipartite=graph.adjacency,
             domain_sizes=graph.domain_sizes,
             joint=joint,
-            latent_graph=self._search(joint, observations.n_samples),
+            latent_graph=self._search(joint, observations.n_samples, solution.known),
             components=components,
         )
         return model, states
 
-    def _search(self, joint: JointTable, n_samples: int) -> CPDAG:
+    def _search(self, joint: JointTable, n_samples: int, known: Application) -> CPDAG:
         if callable(self.latent_search):
             return self.latent_search(joint, n_samples)
-        return structure.learn(joint, n_samples, method=cast("Any", self.latent_search))
+        method = cast("Any", self.latent_search)
+        return structure.learn(joint, n_samples, method, known.edges, names=known.latent_names)
 
     def _report_failures(self) -> None:
         failed = [v for v in self.assumptions_ if v.holds is False and v.label in _ESSENTIAL]
@@ -350,10 +410,15 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class _Solution:
-    graph: Bipartite
+    reading: Any
+    known: Application
     refinement: Refinement
     repairs: tuple[str, ...]
     verdict: Verdict
+
+    @property
+    def graph(self) -> Bipartite:
+        return self.known.graph
 
 
 @dataclass(frozen=True)
@@ -451,6 +516,25 @@ def _own_answer(reading: Any, observations: Observations) -> tuple[Bipartite, ND
     return nothing, np.zeros(observations.n_samples, dtype=np.int64)
 
 
+def _apply(known: ResolvedBackground, graph: Bipartite) -> Application:
+    """Γ corrected by what is known, its latents named."""
+    taken = (*known.observed_names, *known.names)
+    return known.applied_to(graph, _latent_names(graph.n_latent, taken))
+
+
+def _n_broken(known: ResolvedBackground, reading: Any) -> int:
+    """How much of what is known an answer cannot honour, as far as it shows its Γ."""
+    graph = getattr(reading, "bipartite", None)
+    return _apply(known, graph).n_broken if isinstance(graph, Bipartite) else 0
+
+
+def _count(oracle: Any, reading: Any, subset: Iterable[int]) -> int:
+    """k(S) of the answer that won, with the oracle's confidence in it where it has one."""
+    if reading is not oracle and hasattr(oracle, "count_in"):
+        return cast("int", oracle.count_in(reading, subset))
+    return cast("int", reading.count(subset))
+
+
 def _consistency(repairs: tuple[str, ...], trouble: str) -> Verdict:
     name, label = "consistent counts", "obs:counting"
     if trouble:
@@ -480,7 +564,7 @@ def _reordered_codes(
 
 
 def _latent_names(n_latent: int, taken: Iterable[str]) -> tuple[str, ...]:
-    """H1, H2, …; with a longer prefix if an observed variable has one of these names."""
+    """H1, H2, …; with a longer prefix if one of these names is taken."""
     prefix, used = "H", set(taken)
     while any(f"{prefix}{j + 1}" in used for j in range(n_latent)):
         prefix += "_"

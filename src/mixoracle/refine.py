@@ -167,12 +167,16 @@ class _StructuredEM:
         )
 
     def _n_parameters(self) -> int:
-        """Weights of the states in use and parameters of the components in use."""
+        """Weights of all joint states and parameters of the components in use.
+
+        States without rows are charged for as well, or latents that only make room for noise
+        would come almost free.
+        """
         components = sum(
             family.n_parameters * len(np.unique(self._codes[:, i]))
             for i, family in enumerate(self._families)
         )
-        return len(self._active) - 1 + components
+        return self._n_cells - 1 + components
 
     def _chunks(self, n_columns: int) -> list[slice]:
         n_rows = self._prepared.n_samples

@@ -234,7 +234,9 @@ def test_a_real_limit_on_the_size_of_files_leaves_nothing(problem, tmp_path):
 def test_ctrl_c_leaves_nothing(problem, tmp_path):
     """A real process, a real signal, in the midst of the work."""
     script = (
-        "import sys, time, mixoracle.report.folder as folder\n"
+        "import signal, sys, time, mixoracle.report.folder as folder\n"
+        # A test run in the background has SIGINT ignored, and children inherit that.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "write = folder.write_states\n"
         "def slow(*arguments):\n"
         "    write(*arguments)\n"

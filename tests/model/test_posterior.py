@@ -83,11 +83,11 @@ def test_states_of_probability_zero_take_no_part(seed):
 
 def test_chunks_cover_the_rows_once(monkeypatch):
     monkeypatch.setattr(posterior, "_CHUNK_ENTRIES", 50)
-    model, blocks, _ = drawn(1, n_rows=100)
+    model, blocks, _ = drawn(1, n_rows=30)
     chunks = list(posterior_chunks(model, blocks))
     assert len(chunks) > 1
-    rows = np.concatenate([np.arange(100)[chunk.rows] for chunk in chunks])
-    np.testing.assert_array_equal(rows, np.arange(100))
+    rows = np.concatenate([np.arange(30)[chunk.rows] for chunk in chunks])
+    np.testing.assert_array_equal(rows, np.arange(30))
 
 
 def test_rows_far_from_every_component_still_have_probabilities():

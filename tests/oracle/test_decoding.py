@@ -150,6 +150,17 @@ def test_variables_with_one_component_have_no_latents():
     np.testing.assert_array_equal(best.cells, [0])
 
 
+def test_a_few_stray_rows_may_be_all_that_speaks():
+    """Without them nothing is left to say, and no latent is the better answer."""
+    rng = np.random.default_rng(0)
+    blocks = [rng.normal(size=(200, 2)) for _ in range(3)]
+    labels = np.zeros((200, 3), dtype=np.int64)
+    labels[0, 0] = labels[1, 1] = 1
+    best = decode(table_from(labels, blocks))[0]
+    assert best.domain_sizes == ()
+    np.testing.assert_array_equal(best.cells, [0, 0, 0])
+
+
 def test_a_silent_variable_gets_no_parent():
     model, blocks, labels = drawn(1)
     silent = np.random.default_rng(1).normal(size=(len(labels), 2))

@@ -10,7 +10,7 @@ from mixoracle.datasets import paper_problem, random_model
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
 from mixoracle.observations import Observations
-from mixoracle.oracle import MixtureOracle, signature
+from mixoracle.oracle import MixtureOracle, labelling, signature
 from mixoracle.oracle.signature import SignatureOracle, checked_max_components
 
 SETTINGS = ((1, 3, 5), (2, 5, 3), (3, 7, 2))
@@ -134,7 +134,7 @@ def test_rare_states_are_found():
 @pytest.mark.parametrize("seed", range(4))
 def test_structure_shows_in_a_part_of_the_rows(seed, monkeypatch):
     problem = problem_of(seed, n_samples=1200)
-    monkeypatch.setattr(signature, "MAX_ROWS", 700)
+    monkeypatch.setattr(labelling, "MAX_ROWS", 700)
     reading = fitted(problem.observations).readings_[0]
     assert is_right(reading, problem.model)
     assert reading.assignments.shape == (1200,)

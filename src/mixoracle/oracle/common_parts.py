@@ -67,7 +67,8 @@ def common_part(first: Labels, second: Labels) -> Labels:
 def find_latents(labels: Labels, columns: Sequence[int]) -> list[CommonPart]:
     """The latents behind the labels of ``columns``: maximal common parts, each with its states.
 
-    Latents are looked for until the labels of every column are explained by the latents above it.
+    Latents are looked for until the labels of every column are explained by the latents above it,
+    or until what is left of them could only be a latent that breaks the subset condition.
     To find one, start from an unexplained column and add every other column whose common part
     with what is held still says something new. When no column is left, the members are exactly
     ne(H) of one new latent H, by no twins and the subset condition: a column in ne(H) always says

@@ -186,7 +186,9 @@ def _common_states(labels: NDArray[np.int64], columns: list[int]) -> NDArray[np.
     """The states of the latents that the labels suggest, (rows, m), if they are few enough."""
     latents = find_latents(labels, columns)
     limit = min(MAX_JOINT_STATES, _STATES_PER_COMPONENT * len(labels))
-    if len(latents) > MAX_LATENTS or prod(part.n_states for part in latents) > limit:
+    if not latents or len(latents) > MAX_LATENTS:
+        return None
+    if prod(part.n_states for part in latents) > limit:
         return None
     ordered = sorted(latents, key=lambda part: sorted(part.members))
     return np.stack([part.states for part in ordered], axis=1)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import ComponentSet, LatentModel, Projection
+from mixoracle.oracle.subsets import checked_members
 
 # Equal components give equal log densities up to rounding; those of distinct components at a
 # random point agree this closely almost never, and then same_component still decides.
@@ -65,7 +66,7 @@ class ExactOracle:
 
     def count(self, subset: Iterable[int], /) -> int:
         """k(S), exactly; 1 for the empty set."""
-        members = frozenset(self._checked(subset))
+        members = frozenset(checked_members(subset, self.n_observed))
         if members not in self._counts:
             self._counts[members] = self._count(members)
         return self._counts[members]
@@ -139,16 +140,6 @@ class ExactOracle:
             hit = np.flatnonzero(self.model.bipartite[chosen].any(axis=0))
             return prod(self.model.domain_sizes[j] for j in hit)
         return len(np.unique(self._projection.labels[:, chosen], axis=0)) if chosen else 1
-
-    def _checked(self, subset: Iterable[int]) -> list[int]:
-        members = list(subset)
-        for member in members:
-            if not isinstance(member, int | np.integer) or not 0 <= member < self.n_observed:
-                raise InvalidInputError(
-                    f"a subset should name observed variables from 0 to {self.n_observed - 1}; "
-                    f"got {member!r}"
-                )
-        return [int(member) for member in members]
 
 
 def _first_equal_component(held: ComponentSet) -> NDArray[np.int64]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterable
-from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,6 +32,7 @@ from mixoracle.oracle.kmeans_clusters import (
     best_candidates,
 )
 from mixoracle.oracle.kmeans_tasks import Workbench
+from mixoracle.oracle.subsets import checked_members, count_by_parents
 
 # The paper's oracle counts components of subsets up to this size; Γ needs no more
 # (``thm:recovery:eff``).
@@ -157,7 +157,7 @@ class KMeansOracle:
 
     def count(self, subset: Iterable[int], /) -> int:
         """k(S): elected for one and two variables, by silhouette for three, from Γ beyond."""
-        members = tuple(sorted(frozenset(self._checked_members(subset))))
+        members = tuple(checked_members(subset, self.n_observed))
         if not members:
             return 1
         if len(members) == LARGEST_SUBSET:
@@ -169,7 +169,7 @@ class KMeansOracle:
                 f"the paper's oracle clusters at most {LARGEST_SUBSET} variables at a time; got "
                 f"{len(members)}: recover Γ from the smaller subsets and pass it to informed_by"
             )
-        return _count_from(self.bipartite_, members)
+        return count_by_parents(self.bipartite_, members)
 
     def informed_by(self, bipartite: Bipartite) -> Self:
         """Return this oracle with Γ, from which step (c) takes k(X) and every k(X_i).
@@ -211,8 +211,8 @@ class KMeansOracle:
         return self._projection
 
     def _project(self, bipartite: Bipartite) -> tuple[Projection, NDArray[np.int64]]:
-        counts = [_count_from(bipartite, [i]) for i in range(self.n_observed)]
-        total = _count_from(bipartite, range(self.n_observed))
+        counts = [count_by_parents(bipartite, [i]) for i in range(self.n_observed)]
+        total = count_by_parents(bipartite, range(self.n_observed))
         n_samples = len(self._bench.blocks[0])
         if total > n_samples:
             raise ProjectionError(
@@ -251,27 +251,11 @@ class KMeansOracle:
                 )
         return limit
 
-    def _checked_members(self, subset: Iterable[int]) -> list[int]:
-        members = list(subset)
-        for member in members:
-            if not isinstance(member, int | np.integer) or not 0 <= member < self.n_observed:
-                raise InvalidInputError(
-                    f"a subset should name observed variables from 0 to {self.n_observed - 1}; "
-                    f"got {member!r}"
-                )
-        return [int(member) for member in members]
-
     def _check_is_fitted(self) -> None:
         if not hasattr(self, "triple_candidates_"):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError("this KMeansOracle has not seen data; call fit first")
-
-
-def _count_from(bipartite: Bipartite, members: Iterable[int]) -> int:
-    """k(S) = ∏ dim(H_j) over the parents of S (``obs:counting``)."""
-    parents = np.flatnonzero(bipartite.adjacency[list(members)].any(axis=0))
-    return prod(bipartite.domain_sizes[j] for j in parents)
 
 
 def _check_whole(what: str, value: object) -> None:

@@ -99,6 +99,13 @@ MEANINGS = {
         "How likely the states of single cases are is only approximate for the measurements that "
         "are named; a transformation, such as the logarithm, may help.",
     ),
+    "background": Meaning(
+        "What was known beforehand is honoured",
+        "Each hidden cause that was described beforehand was found, with the number of states and "
+        "the measurements that it was said to have.",
+        "The data contradict what was said about the hidden causes that are named, or it fits "
+        "several. Check it; their names, and the arrows between them, may be wrong.",
+    ),
 }
 _UNKNOWN = "See the paper for what this condition says."
 
