@@ -11,12 +11,12 @@ import time
 import warnings
 
 import numpy as np
-from settings import SETTINGS
 
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import Problem, paper_problem
 from mixoracle.errors import AssumptionWarning
 from mixoracle.metrics import compare
+from settings import SETTINGS
 
 
 def learn(oracle: str, problem: Problem, seed: int) -> tuple[float, bool]:

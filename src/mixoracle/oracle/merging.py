@@ -133,12 +133,12 @@ def _merge_path(
     gain = np.full((n_pieces, n_pieces), -np.inf)
     first, second = np.triu_indices(n_pieces, 1)
 
-    def gains(one: NDArray[np.int64], other: NDArray[np.int64]) -> Floats:
-        joint = family.log_evidence(current[one] + current[other], prior)
+    def gains(one: NDArray[np.int64], other: NDArray[np.int64], joint: Floats) -> Floats:
         bonus = pieces.merge_bonus(current[one, 0], current[other, 0])
         return np.asarray(joint - evidence[one] - evidence[other] + bonus)
 
-    gain[first, second] = gain[second, first] = gains(first, second)
+    joint = family.log_evidence(current[first] + current[second], prior)
+    gain[first, second] = gain[second, first] = gains(first, second, joint)
     path = []
     for _ in range(n_pieces - 1):
         kept, absorbed = map(int, np.unravel_index(np.argmax(gain), gain.shape))
@@ -146,10 +146,13 @@ def _merge_path(
         current[kept] += current[absorbed]
         alive[absorbed] = False
         gain[absorbed, :] = gain[:, absorbed] = -np.inf
-        evidence[kept] = family.log_evidence(current[[kept]], prior)[0]
         others = np.flatnonzero(alive)
         others = others[others != kept]
-        gain[kept, others] = gain[others, kept] = gains(np.full(len(others), kept), others)
+        # The merged piece itself and its unions with all others, in one call.
+        unions = np.vstack([current[[kept]], current[kept] + current[others]])
+        evidence[kept], *joint_with_kept = family.log_evidence(unions, prior)
+        again = np.full(len(others), kept)
+        gain[kept, others] = gain[others, kept] = gains(again, others, np.array(joint_with_kept))
     return path
 
 

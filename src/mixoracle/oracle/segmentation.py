@@ -26,9 +26,9 @@ def segment(
     block: Floats, features: Floats, family: Family, max_components: int, seed: int
 ) -> tuple[NDArray[np.int64], Merging]:
     """The component of each row, and how the pieces were merged to it."""
-    limit = max(
-        1, min(2 * max_components, len(block) // ROWS_PER_PIECE, len(np.unique(block, axis=0)))
-    )
+    limit = max(1, min(2 * max_components, len(block) // ROWS_PER_PIECE))
+    if len(np.unique(block[:, 0])) < limit:
+        limit = min(limit, len(np.unique(block, axis=0)))
     n_pieces = min(FIRST_PIECES, limit)
     while True:
         labels = _cut(block, n_pieces, seed)

@@ -9,14 +9,15 @@ distance, which a few rows that belong elsewhere do not move.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 from scipy.stats import chi2
 
 from mixoracle.oracle.families.base import Floats
-from mixoracle.oracle.merging import log_dirichlet_multinomial
 
 # Above this share of what normal components show, the family is not to be relied on. Normal
 # components of a few hundred rows stay within 5 %; Laplace and Gamma(2) are at 20 % and more.
@@ -49,22 +50,27 @@ def join_alike_labels(labels: NDArray[np.int64], variable: int, block: Floats) -
         if place != variable
     ]
     rows = [block[column == label] for label in range(n_labels)]
+    alike = np.logical_and.reduce([_are_alike(table) for table in tables])
     for first, second in combinations(range(n_labels), 2):
-        if joined[first] == joined[second] or not _are_alike(tables, first, second):
+        if joined[first] == joined[second] or not alike[first, second]:
             continue
         if not are_apart(rows[first], rows[second]):
             joined[joined == joined[second]] = joined[first]
     return np.unique(joined[column], return_inverse=True)[1].astype(np.int64)
 
 
-def _are_alike(tables: list[Floats], first: int, second: int) -> bool:
-    """Whether the evidence of every other variable is for one distribution behind both labels."""
-    for table in tables:
-        together = log_dirichlet_multinomial(table[first] + table[second], 1.0)
-        apart = sum(log_dirichlet_multinomial(table[label], 1.0) for label in (first, second))
-        if apart > together:
-            return False
-    return True
+def _are_alike(table: Floats) -> NDArray[np.bool_]:
+    """For which pairs of rows the evidence is for one distribution behind both.
+
+    The Dirichlet–multinomial evidence, with concentration 1, of two rows of counts together is
+    set against that of each on its own.
+    """
+    n_categories = table.shape[1]
+    total = table.sum(axis=1)
+    alone = gammaln(table + 1.0).sum(axis=1) - gammaln(total + n_categories)
+    both = gammaln(table[:, None] + table[None] + 1.0).sum(axis=2)
+    both -= gammaln(total[:, None] + total[None] + n_categories)
+    return np.asarray(both >= alone[:, None] + alone[None] + gammaln(n_categories))
 
 
 def join_uncut_pieces(
@@ -125,8 +131,13 @@ def tail_ratio(block: Floats) -> float | None:
     median, outer = np.quantile(squared, [0.5, 0.9])
     if median <= 0:
         return None
-    width = block.shape[1]
-    return float(outer / median * chi2.ppf(0.5, width) / chi2.ppf(0.9, width))
+    return float(outer / median) / _normal_quantile_ratio(block.shape[1])
+
+
+@cache
+def _normal_quantile_ratio(width: int) -> float:
+    """The 90 % over the 50 % quantile of the squared distance of normal rows."""
+    return float(chi2.ppf(0.9, width) / chi2.ppf(0.5, width))
 
 
 def _squared_distances(block: Floats, core: Floats) -> Floats:

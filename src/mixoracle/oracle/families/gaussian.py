@@ -9,6 +9,7 @@ unit of measurement enters. It expects columns with unit variance (see ``prepara
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -35,6 +36,15 @@ class NormalInverseWishart:
     mean_rows: float  # κ_0
     degrees: float  # ν_0
     scale: Floats  # Ψ_0, (width, width)
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """The part of the evidence that no data enter; thousands of pieces share it."""
+        width = len(self.scale)
+        log_volume = float(np.linalg.slogdet(self.scale)[1])
+        log_gamma = float(gammaln(0.5 * (self.degrees - np.arange(width))).sum())
+        log_mean_rows = float(np.log(self.mean_rows))
+        return 0.5 * (self.degrees * log_volume + width * log_mean_rows) - log_gamma
 
 
 class GaussianFamily:
@@ -73,17 +83,12 @@ class GaussianFamily:
             prior.scale + moments - sums[:, :, None] * sums[:, None, :] / mean_rows[:, None, None]
         )
         log_volume = np.linalg.slogdet(scale)[1]
-        prior_log_volume = np.linalg.slogdet(prior.scale)[1]
-        halves = 0.5 * np.arange(self.width)
-        log_gamma = gammaln(0.5 * degrees[:, None] - halves).sum(axis=1)
-        prior_log_gamma = float(gammaln(0.5 * prior.degrees - halves).sum())
+        log_gamma = gammaln(0.5 * (degrees[:, None] - np.arange(self.width))).sum(axis=1)
         return np.asarray(
-            -0.5 * counts * self.width * np.log(np.pi)
+            prior.log_normaliser
             + log_gamma
-            - prior_log_gamma
-            + 0.5 * prior.degrees * prior_log_volume
             - 0.5 * degrees * log_volume
-            + 0.5 * self.width * (np.log(prior.mean_rows) - np.log(mean_rows))
+            - 0.5 * self.width * (np.log(mean_rows) + counts * np.log(np.pi))
         )
 
     def components(self, statistics: Floats, prior: Prior) -> GaussianComponents:
