@@ -37,9 +37,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     choices = parser.parse_args(argv)
     print(f"N = {choices.samples}, covariances 'code', seed {choices.seed}")
-    print(
-        f"{'setting':<12}{'signature s':>12}{'kmeans s':>10}{'ratio':>8}   exact (signature, kmeans)"
-    )
+    head = f"{'setting':<12}{'signature s':>12}{'kmeans s':>10}{'ratio':>8}"
+    print(f"{head}   exact (signature, kmeans)")
     ratios, ours, theirs = [], [], []
     for setting in SETTINGS:
         problem = paper_problem(*setting, choices.samples, choices.seed, covariance="code")
