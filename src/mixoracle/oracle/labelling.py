@@ -42,6 +42,9 @@ _LABELS_SETTLED = 0.002
 # with fewer rows than this to each, on average, they are mostly noise.
 _MAX_PIECES = 400
 _ROWS_PER_COMPONENT = 8
+# The shape of components shows in the largest of each variable, and in so many of their rows.
+_COMPONENTS_JUDGED = 8
+_ROWS_JUDGED = 1_000
 
 
 class Labelling:
@@ -120,12 +123,11 @@ class Labelling:
 
     def _judge_family(self, labels: NDArray[np.int64]) -> None:
         """Whether most components have the tails that the family gives them."""
-        ratios = [
-            ratio
-            for i, block in enumerate(self.blocks)
-            for j in range(int(labels[:, i].max()) + 1)
-            if (ratio := tail_ratio(block[labels[:, i] == j])) is not None
-        ]
+        ratios = []
+        for column, block in zip(labels.T, self.blocks, strict=True):
+            largest = np.argsort(-np.bincount(column), kind="stable")[:_COMPONENTS_JUDGED]
+            found = (tail_ratio(_some_rows(block[column == label])) for label in largest)
+            ratios += [ratio for ratio in found if ratio is not None]
         if ratios:
             self.tail_ratio = float(np.median(ratios))
             self.is_family_trusted = self.tail_ratio < HEAVY_TAILS
@@ -187,6 +189,11 @@ def _segment_alone(
 ) -> tuple[NDArray[np.int64], Merging]:
     with threadpool_limits(limits=1):
         return segment(block, features, family, max_components, seed)
+
+
+def _some_rows(rows: Floats) -> Floats:
+    """Rows evenly spaced; they are in the order of their values."""
+    return rows[:: max(1, len(rows) // _ROWS_JUDGED)]
 
 
 def _has_repeats(pieces: NDArray[np.int64]) -> bool:

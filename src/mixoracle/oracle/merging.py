@@ -11,16 +11,15 @@ Assumes that pieces are described by a :class:`~mixoracle.oracle.families.Family
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
 from mixoracle.oracle.families import Family, Prior
 from mixoracle.oracle.families.base import Floats
-
-# The path is searched again with the prior that its answer suggests, until the answer stays.
-_MAX_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,8 @@ class CutPieces:
     """
 
     concentration: float = 1.0
+    # Cut pieces have too little scatter: the prior of the answer is a better one to search with.
+    rounds: ClassVar[int] = 2
 
     def merge_bonus(self, first: Floats, second: Floats) -> Floats:
         """What a merge of pieces of these sizes adds to the evidence of the labels."""
@@ -72,6 +73,8 @@ class KnownPieces:
     """Pieces that other variables told apart: only each further component is charged for."""
 
     cost_per_component: float
+    # Whole pieces have the scatter of their components, and the first prior is right.
+    rounds: ClassVar[int] = 1
 
     def merge_bonus(self, first: Floats, second: Floats) -> Floats:
         """Nothing: the labels are not this variable's doing."""
@@ -102,7 +105,7 @@ def merge_pieces(
     first_level = max(0, len(statistics) - (max_components or len(statistics)))
     prior = family.prior(statistics)
     best_score, best = -np.inf, None
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(pieces.rounds):
         path = _merge_path(statistics, family, prior, pieces)
         scores, priors = _score_levels(statistics, family, path, pieces)
         level = first_level + int(np.argmax(scores[first_level:]))
@@ -117,9 +120,9 @@ def merge_pieces(
 
 def pool(statistics: Floats, groups: NDArray[np.int64], n_groups: int) -> Floats:
     """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
-    pooled = np.zeros((n_groups, statistics.shape[1]))
-    np.add.at(pooled, groups, statistics)
-    return pooled
+    ones = np.ones(len(groups))
+    selector = csr_matrix((ones, (groups, np.arange(len(groups)))), (n_groups, len(groups)))
+    return np.asarray(selector @ statistics)
 
 
 def _merge_path(
