@@ -50,7 +50,9 @@ def join_alike_labels(labels: NDArray[np.int64], variable: int, block: Floats) -
         if place != variable
     ]
     rows = [block[column == label] for label in range(n_labels)]
-    alike = np.logical_and.reduce([_are_alike(table) for table in tables])
+    alike = np.ones((n_labels, n_labels), dtype=bool)
+    for table in tables:
+        alike &= _are_alike(table)
     for first, second in combinations(range(n_labels), 2):
         if joined[first] == joined[second] or not alike[first, second]:
             continue
