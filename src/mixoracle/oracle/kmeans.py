@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._checks import check_whole, make_generator
 from mixoracle.errors import InvalidInputError, ProjectionError
 from mixoracle.model import Bipartite, Projection
 from mixoracle.observations import ColumnKind, Observations
@@ -130,7 +131,7 @@ class KMeansOracle:
     def fit(self, observations: Observations) -> Self:
         """Count the components of every subset of at most three variables."""
         limit = self._checked_limit(observations)
-        seed = _draw_seed(self.random_state)
+        seed = int(make_generator(self.random_state).integers(2**63))
         bench = Workbench.prepare(observations, limit, seed, self.n_jobs)
         scanned = bench.scan()
         # The scan, in steps of a factor, brackets the best count; and k-means needs room to spare.
@@ -239,10 +240,10 @@ class KMeansOracle:
                     f"k-means needs distances, and {name!r} has a categorical column: leave it "
                     "out, or use another oracle"
                 )
-        _check_whole("n_candidates", self.n_candidates)
+        check_whole("n_candidates", self.n_candidates, at_least=1)
         limit = min(max(observations.n_samples // MIN_SAMPLES_PER_CENTRE, 1), MAX_CENTRES)
         if self.max_components is not None:
-            _check_whole("max_components", self.max_components)
+            check_whole("max_components", self.max_components, at_least=1)
             if self.max_components > limit:
                 raise InvalidInputError(
                     f"max_components should be at most {limit} with {observations.n_samples} "
@@ -256,17 +257,3 @@ class KMeansOracle:
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError("this KMeansOracle has not seen data; call fit first")
-
-
-def _check_whole(what: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InvalidInputError(f"{what} should be a whole number of at least 1; got {value!r}")
-
-
-def _draw_seed(random_state: int | np.random.Generator | None) -> int:
-    try:
-        return int(np.random.default_rng(random_state).integers(2**63))
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"random_state should be a non-negative int, a Generator or None; got {random_state!r}"
-        ) from error
