@@ -17,7 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from mixoracle import LatentGraphLearner
-from mixoracle.datasets import paper_problem, random_model
+from mixoracle.datasets import Problem, paper_problem, random_model
 from mixoracle.datasets.shapes import SHAPES, reshape_components
 from mixoracle.errors import AssumptionWarning
 from mixoracle.metrics import compare, compare_states
@@ -51,14 +51,20 @@ REGIMES = (
 )
 
 
-def run(regime: Regime, setting: tuple[int, int, int], seed: int) -> tuple[bool, float, float]:
-    """Whether the structure was exact, the seconds, and the points lost to the Bayes rule."""
+def draw(regime: Regime, setting: tuple[int, int, int], seed: int) -> Problem:
+    """A problem of this regime."""
     model = random_model(
         *setting, seed, covariance=regime.covariance, scale=regime.scale, width=regime.width
     )
     if regime.shape is not None:
         model = reshape_components(model, regime.shape)
-    problem = paper_problem(model=model, n_samples=regime.samples, random_state=seed)
+    return paper_problem(model=model, n_samples=regime.samples, random_state=seed)
+
+
+def run(regime: Regime, setting: tuple[int, int, int], seed: int) -> tuple[bool, float, float]:
+    """Whether the structure was exact, the seconds, and the points lost to the Bayes rule."""
+    problem = draw(regime, setting, seed)
+    model = problem.model
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)

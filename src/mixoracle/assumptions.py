@@ -42,6 +42,8 @@ __all__ = [
 
 # A message names this many offenders; ``Verdict.offenders`` holds them all.
 _NAMED = 3
+# Joint states that are listed by name.
+_STATES_NAMED = 8
 # Empty states make "depends on one half only" intransitive, and a latent's states must then be
 # dealt into rows by trial; 12 states have at most 15 400 deals.
 _MAX_DEALT_STATES = 12
@@ -207,14 +209,37 @@ def nondegeneracy_positive(model: LatentModel) -> Verdict:
     """Every joint state of the latents has positive probability (``assump:strong:NZ``)."""
     name, label = "nondegeneracy (a)", "assump:strong:NZ"
     empty = np.argwhere(model.joint.table == 0)
+    everyone = range(model.n_latent)
+    rare = _nearly_empty(model)
     if not len(empty):
         smallest = float(model.joint.table.min())
         message = f"Every joint state can occur; the rarest has probability {smallest:.3g}."
-        return Verdict(name, label, True, message)
-    everyone = range(model.n_latent)
+        return Verdict(name, label, True, f"{message} {rare}".rstrip())
     offenders = tuple(_state_names(model, everyone, state) for state in empty)
     sentences = [f"the state {_listed(state)} never occurs" for state in offenders]
-    return Verdict(name, label, False, _sentences(sentences), offenders)
+    return Verdict(name, label, False, f"{_sentences(sentences)} {rare}".rstrip(), offenders)
+
+
+def _nearly_empty(model: LatentModel) -> str:
+    """A sentence on the joint states that occur, but hardly so, given how frequent their parts are.
+
+    Where there are many the latents may be states of a single one.
+    """
+    cells = [cell for cell in map(tuple, model.joint.nearly_empty()) if model.joint.table[cell] > 0]
+    if not cells:
+        return ""
+    total = 100 * sum(float(model.joint.table[cell]) for cell in cells)
+    named = [
+        f"{_listed(_state_names(model, range(model.n_latent), np.array(cell)))} "
+        f"({100 * float(model.joint.table[cell]):.2g} %)"
+        for cell in cells[:_STATES_NAMED]
+    ]
+    if len(cells) > _STATES_NAMED:
+        named.append(f"{len(cells) - _STATES_NAMED} more")
+    return (
+        f"{len(cells)} of {model.joint.table.size} joint states are nearly empty, given how "
+        f"frequent their parts are, and hold {total:.2g} % together: {'; '.join(named)}."
+    )
 
 
 def nondegeneracy_distinct(model: LatentModel) -> Verdict:

@@ -200,6 +200,15 @@ class ResolvedBackground:
         """The names of the known latents."""
         return self.background.names
 
+    def whole_graph(self) -> Bipartite | None:
+        """Γ with its domain sizes, if all children and all numbers of states are known."""
+        latents = self.background.latents
+        sizes = [latent.domain_size for latent in latents if latent.domain_size is not None]
+        is_whole = bool((self.driven | self.spared).all())
+        if not latents or not is_whole or len(sizes) < len(latents):
+            return None
+        return Bipartite(self.driven, tuple(sizes), 0.0, "known")
+
     def applied_to(self, graph: Bipartite, default_names: Sequence[str]) -> Application:
         """Match the latents of Γ to the known ones, name them and correct their columns.
 

@@ -69,3 +69,7 @@ class AssumptionFailedError(ModelContradictionError):
 
 class AssumptionWarning(UserWarning):
     """A model was learned although an assumption of the paper failed; see ``assumptions_``."""
+
+
+class DataWarning(UserWarning):
+    """Some rows, columns or levels say nothing and were passed over."""

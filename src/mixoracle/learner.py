@@ -23,16 +23,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mixoracle import assumptions, bipartite, latent, residuals, structure
+from mixoracle import assumptions, bipartite, residuals, structure
 from mixoracle._checks import check_whole, make_generator
-from mixoracle.assumptions import Verdict
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.errors import (
     AssumptionFailedError,
     AssumptionWarning,
     InvalidInputError,
-    ModelContradictionError,
 )
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
 from mixoracle.model.posterior import (
@@ -40,14 +38,19 @@ from mixoracle.model.posterior import (
     mean_log_likelihood,
     most_likely_states,
     state_probabilities,
-    states_of_cells,
 )
 from mixoracle.observations import Observations
+from mixoracle.observations.answers import conform, recognise_answers
+from mixoracle.observations.source import Source
+from mixoracle.oracle.choice import Families, checked_families
 from mixoracle.oracle.counts import ComponentCounts
 from mixoracle.oracle.preparation import Prepared, prepare
+from mixoracle.oracle.projection import ProjectionOracle
 from mixoracle.oracle.protocol import MixtureOracle
+from mixoracle.oracle.readings import ReadingOracle
 from mixoracle.oracle.signature import SignatureOracle
-from mixoracle.refine import MAX_ITERATIONS, Refinement, refine
+from mixoracle.refine import MAX_ITERATIONS
+from mixoracle.solving import Solution, Solver, n_broken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,8 +94,10 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    oracle : {"signature", "kmeans"} or object
-        Step (a). An object has ``fit(observations)`` and is a :class:`~mixoracle.MixtureOracle`
+    oracle : {"signature", "projection", "kmeans"} or object
+        Step (a). Where some variables show no components on their own (single binary items, for
+        one), "signature" has "projection" look as well, and the better answer counts. An object
+        has ``fit(observations)`` and is a :class:`~mixoracle.MixtureOracle`
         with ``assignments`` afterwards.
     bipartite : {"auto", "jennrich", "als", "blocks"} or callable
         Step (b). A callable takes the fitted oracle and returns a
@@ -113,6 +118,10 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     knowledge : Background, optional
         What is known about the latents beforehand: children, domain sizes, arrows among them.
         Γ is corrected accordingly; what cannot be honoured is a failed verdict.
+    families : str or mapping from name to str, optional
+        The family of the components, of all or of some observed variables, where the kind of a
+        column does not tell it: ``gaussian``, ``diagonal`` (independent columns), ``student``
+        (heavy tails), ``gamma`` (positive amounts) or ``counts``.
 
     Attributes
     ----------
@@ -154,6 +163,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.Generator | None = None,
         progress: bool | Callable[[str], None] = False,
         knowledge: Background | None = None,
+        families: Families = None,
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -165,6 +175,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.progress = progress
         self.knowledge = knowledge
+        self.families = families
 
     def fit(
         self,
@@ -174,24 +185,33 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         groups: Any = None,
     ) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored."""
-        source = _Source.of(X, groups)
+        source = Source.of(X, groups)
         observations = source.observe(X)
+        declared = checked_families(self.families, observations.names)
+        observations = recognise_answers(observations, keep=declared)
         known = self._known(observations.names)
         with _told(self.progress) as tell:
-            oracle = self._fitted_oracle(observations, tell)
+            oracles = self._fitted_oracles(observations, tell)
             tell("recovering the graph and refining it")
-            prepared = _prepared(oracle, observations)
-            solutions = [
-                self._solve(reading, observations, prepared, known)
-                for reading in self._readings(oracle, known)
-            ]
-            solutions.sort(key=lambda solution: (solution.known.n_broken, -solution.refinement.bic))
+            prepared = _prepared(oracles[0], observations, self.families)
+            solver = Solver(
+                observations,
+                prepared,
+                known,
+                self._recover,
+                self.strict,
+                MAX_ITERATIONS if self.refine else 0,
+            )
+            solutions = _solutions(solver, oracles)
             tell("searching the latent graph")
             models = [self._build(solution, observations, prepared) for solution in solutions]
         best = solutions[0]
         self._source = source
-        self.oracle_ = oracle
-        self.counts_ = ComponentCounts(observations.names, partial(_count, oracle, best.reading))
+        self._learned_from = observations.take(slice(0, 1))
+        self.oracle_ = best.oracle
+        self.counts_ = ComponentCounts(
+            observations.names, partial(_count, best.oracle, best.reading)
+        )
         self.bipartite_ = best.graph
         self.model_, self.states_ = models[0]
         self.bic_ = best.refinement.bic
@@ -233,8 +253,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         check_whole("n_samples", n_samples, at_least=1)
         model = self._model()
         blocks, states = draw(model, n_samples, make_generator(random_state))
-        named = dict(zip(model.observed_names, blocks, strict=True))
-        return Observations.from_arrays(named), states
+        like = self._learned_from
+        return Observations(np.hstack(blocks), like.names, like.widths, like.levels), states
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the learned graph with matplotlib."""
@@ -254,22 +274,37 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 f"new rows should have the variables that were learned from; {unknown[0]!r} is "
                 f"missing, there are {', '.join(observations.names)}"
             )
-        blocks = [observations[name] for name in model.observed_names]
-        for name, block in zip(model.observed_names, blocks, strict=True):
-            if np.isnan(block).any():
-                raise InvalidInputError(
-                    f"{name} has missing values in the new rows; this version needs complete "
-                    "rows: drop or fill them first"
-                )
-        return blocks
+        return conform(observations, model.observed_names, self._learned_from)
 
-    def _fitted_oracle(self, observations: Observations, tell: Callable[[str], None]) -> Any:
+    def _fitted_oracles(
+        self, observations: Observations, tell: Callable[[str], None]
+    ) -> list[ReadingOracle] | list[Any]:
+        """The oracle that was asked for, fitted, and another one where it cannot see."""
+        if self.oracle == "projection":
+            return [self._projection(observations, tell)]
+        if self.oracle != "signature":
+            return [self._fitted_other(observations, tell)]
+        signature = SignatureOracle(
+            self.max_components,
+            families=self.families,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        ).fit(observations, progress=tell)
+        if not signature.blind_:
+            return [signature]
+        logger.info("alone these show no components: %s", ", ".join(signature.blind_))
+        return [signature, self._projection(observations, tell)]
+
+    def _projection(
+        self, observations: Observations, tell: Callable[[str], None]
+    ) -> ProjectionOracle:
+        oracle = ProjectionOracle(
+            self.max_components, families=self.families, random_state=self.random_state
+        )
+        return oracle.fit(observations, progress=tell)
+
+    def _fitted_other(self, observations: Observations, tell: Callable[[str], None]) -> Any:
         """Resolve a short name to an object, fit it, and refuse what cannot be an oracle."""
-        if self.oracle == "signature":
-            signature = SignatureOracle(
-                self.max_components, n_jobs=self.n_jobs, random_state=self.random_state
-            )
-            return signature.fit(observations, progress=tell)
         oracle = self.oracle
         if oracle == "kmeans":
             from mixoracle.oracle.kmeans import KMeansOracle
@@ -281,7 +316,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             )
         if not hasattr(oracle, "fit"):
             raise InvalidInputError(
-                "oracle should be 'signature', 'kmeans' or an object with fit(observations); "
+                "oracle should be 'signature', 'projection', 'kmeans' or an object with "
+                "fit(observations); "
                 f"got {self.oracle!r}"
             )
         tell("asking the oracle")
@@ -308,51 +344,6 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             )
         return knowledge.resolved(observed_names)
 
-    @staticmethod
-    def _readings(oracle: Any, known: ResolvedBackground) -> list[Any]:
-        """The consistent answers of an oracle that has several, or the oracle itself.
-
-        Those that can honour more of what is known come first.
-        """
-        readings = list(getattr(oracle, "readings_", ()))
-        if not readings:
-            return [oracle]
-        readings.sort(key=lambda reading: _n_broken(known, reading))
-        readings = readings[:_MAX_READINGS]
-        hopeless = readings[0].log_evidence - _HOPELESS * len(readings[0].assignments)
-        return [reading for reading in readings if reading.log_evidence >= hopeless]
-
-    def _solve(
-        self,
-        reading: Any,
-        observations: Observations,
-        prepared: Prepared,
-        known: ResolvedBackground,
-    ) -> _Solution:
-        """Steps (b) to (d) for one answer of the oracle, what is known, then refinement."""
-        asked = reading
-        try:
-            graph = self._recover(reading)
-            if hasattr(reading, "informed_by"):
-                reading = reading.informed_by(graph)
-            cells = _cells_of_rows(reading, graph)
-            trouble = ""
-        except ModelContradictionError as error:
-            if self.strict:
-                raise
-            trouble = str(error)
-            graph, cells = _own_answer(reading, observations)
-        applied = _apply(known, graph)
-        refinement = refine(
-            prepared,
-            applied.graph.adjacency[prepared.variables],
-            graph.domain_sizes,
-            cells[prepared.rows],
-            MAX_ITERATIONS if self.refine else 0,
-        )
-        repairs = tuple(getattr(reading, "repairs", ()))
-        return _Solution(asked, applied, refinement, repairs, _consistency(repairs, trouble))
-
     def _recover(self, oracle: MixtureOracle) -> Bipartite:
         if callable(self.bipartite):
             return self.bipartite(oracle)
@@ -362,35 +353,20 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         return bipartite.recover(oracle, cast("Any", self.bipartite), tolerance=tolerance)
 
     def _build(
-        self, solution: _Solution, observations: Observations, prepared: Prepared
+        self, solution: Solution, observations: Observations, prepared: Prepared
     ) -> tuple[LatentModel, NDArray[np.int64]]:
-        """The model and the states of the rows, states numbered by how frequent they are."""
-        graph, refined = solution.graph, solution.refinement
-        table = refined.weights.reshape(graph.domain_sizes)
-        orders = _frequent_first(table)
-        joint = JointTable(table[np.ix_(*orders)] if orders else table)
-        back = np.argsort(prepared.variables)
-        components = tuple(
-            prepared.encoders[place]
-            .decode(refined.components[place])
-            .take(_reordered_codes(graph, orders, i))
-            for i, place in enumerate(back)
-        )
-        cells = np.empty(len(prepared.rows), dtype=np.int64)
-        cells[prepared.rows] = refined.cells
-        states = states_of_cells(cells, graph.domain_sizes)
-        for j, order in enumerate(orders):
-            states[:, j] = np.argsort(order)[states[:, j]]
+        """The model, and the states of the rows."""
+        numbered = solution.numbered(prepared)
         model = LatentModel(
             observed_names=observations.names,
             latent_names=solution.known.latent_names,
-            bipartite=graph.adjacency,
-            domain_sizes=graph.domain_sizes,
-            joint=joint,
-            latent_graph=self._search(joint, observations.n_samples, solution.known),
-            components=components,
+            bipartite=solution.graph.adjacency,
+            domain_sizes=solution.graph.domain_sizes,
+            joint=numbered.joint,
+            latent_graph=self._search(numbered.joint, observations.n_samples, solution.known),
+            components=numbered.components,
         )
-        return model, states
+        return model, numbered.states
 
     def _search(self, joint: JointTable, n_samples: int, known: Application) -> CPDAG:
         if callable(self.latent_search):
@@ -408,124 +384,44 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         warnings.warn(message, AssumptionWarning, stacklevel=3)
 
 
-@dataclass(frozen=True)
-class _Solution:
-    reading: Any
-    known: Application
-    refinement: Refinement
-    repairs: tuple[str, ...]
-    verdict: Verdict
+def _solutions(solver: Solver, oracles: list[Any]) -> list[Solution]:
+    """The answers of all oracles and those known beforehand, refined, best first.
 
-    @property
-    def graph(self) -> Bipartite:
-        return self.known.graph
-
-
-@dataclass(frozen=True)
-class _Source:
-    """How the rows came to fit, so that new rows are read in the same way.
-
-    ``columns`` are the names in a frame; ``widths`` those of Observations, for arrays after them.
+    Where the best one leaves joint states empty, the reading with a single latent stands among
+    the others, whatever its score.
     """
-
-    groups: Any
-    columns: tuple[str, ...] | None = None
-    widths: tuple[int, ...] | None = None
-    names: tuple[str, ...] | None = None
-
-    @classmethod
-    def of(cls, X: Any, groups: Any) -> _Source:
-        if isinstance(X, Observations):
-            if groups is not None:
-                raise InvalidInputError("Observations are grouped already; leave groups out")
-            return cls(None, widths=X.widths, names=X.names)
-        if _is_frame(X):
-            return cls(groups, columns=tuple(X.columns))
-        return cls(groups)
-
-    def observe(self, X: Any) -> Observations:
-        """Rows of any kind as Observations, with the variables that fit saw."""
-        if isinstance(X, Observations):
-            return X
-        if _is_frame(X):
-            return self._observe_frame(X)
-        if self.columns is not None:
-            import pandas as pd
-
-            array = np.asarray(X)
-            if array.ndim != 2 or array.shape[1] != len(self.columns):
-                raise InvalidInputError(
-                    f"new rows should have the {len(self.columns)} columns of the frame that was "
-                    f"learned from; got shape {array.shape}"
-                )
-            return Observations.from_frame(pd.DataFrame(array, columns=self.columns), self.groups)
-        if self.widths is None:
-            return Observations.from_array(X, self.groups)
-        ends = np.cumsum(self.widths)
-        places = [
-            list(range(end - width, end)) for end, width in zip(ends, self.widths, strict=True)
-        ]
-        return Observations.from_array(X, dict(zip(self.names or (), places, strict=True)))
-
-    def _observe_frame(self, frame: pd.DataFrame) -> Observations:
-        if self.columns is None:
-            return Observations.from_frame(frame)
-        unknown = [column for column in self.columns if column not in frame.columns]
-        if unknown:
-            raise InvalidInputError(
-                f"new rows should have the columns that were learned from; {unknown[0]!r} is "
-                "missing"
-            )
-        return Observations.from_frame(frame[list(self.columns)], self.groups)
+    solutions = [
+        solver.solve(oracle, reading)
+        for oracle in oracles
+        for reading in _readings(oracle, solver.known)
+    ]
+    if (given := solver.solve_known(oracles[0])) is not None:
+        solutions.append(given)
+    solutions.sort(key=lambda solution: (solution.known.n_broken, -solution.score))
+    single = any(solution.graph.n_latent == 1 for solution in solutions)
+    if not single and (alone := solver.single_latent(solutions[0])) is not None:
+        solutions.append(alone)
+    return solutions
 
 
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "iloc")
+def _readings(oracle: Any, known: ResolvedBackground) -> list[Any]:
+    """The consistent answers of an oracle that has several, or the oracle itself.
+
+    Those that can honour more of what is known come first.
+    """
+    readings = list(getattr(oracle, "readings_", ()))
+    if not readings:
+        return [oracle]
+    readings.sort(key=lambda reading: n_broken(known, reading))
+    readings = readings[:_MAX_READINGS]
+    hopeless = readings[0].log_evidence - _HOPELESS * len(readings[0].assignments)
+    return [reading for reading in readings if reading.log_evidence >= hopeless]
 
 
-def _prepared(oracle: Any, observations: Observations) -> Prepared:
+def _prepared(oracle: Any, observations: Observations, families: Families) -> Prepared:
     """The observations as the oracle prepared them, or prepared now."""
     handed_over = getattr(oracle, "hand_over_prepared", lambda: None)()
-    return handed_over if isinstance(handed_over, Prepared) else prepare(observations)
-
-
-def _cells_of_rows(reading: Any, graph: Bipartite) -> NDArray[np.int64]:
-    """Steps (c) and (d): the joint state of each row, through L and Algorithm 1."""
-    if not hasattr(reading, "assignments"):
-        raise InvalidInputError(
-            f"{type(reading).__name__} should say which component over X each sample belongs to, "
-            "in an attribute 'assignments' of N rows of its projection; it has none"
-        )
-    projection = reading.projection()
-    component_at = latent.layout(projection.labels, graph.adjacency, graph.domain_sizes)
-    cell_of = np.empty(projection.n_components, dtype=np.int64)
-    cell_of[component_at.ravel()] = np.arange(component_at.size)
-    return np.asarray(cell_of[reading.assignments])
-
-
-def _own_answer(reading: Any, observations: Observations) -> tuple[Bipartite, NDArray[np.int64]]:
-    """What to fall back on where the paper's steps find a contradiction.
-
-    The oracle's own consistent reading if it has one, else no latent at all.
-    """
-    own = getattr(reading, "bipartite", None)
-    if isinstance(own, Bipartite):
-        return own, np.asarray(reading.assignments)
-    logger.info("the oracle's counts fit no graph; falling back to no latent structure")
-    nothing = Bipartite(np.zeros((observations.n_observed, 0), dtype=bool), (), 0.0, "none")
-    return nothing, np.zeros(observations.n_samples, dtype=np.int64)
-
-
-def _apply(known: ResolvedBackground, graph: Bipartite) -> Application:
-    """Γ corrected by what is known, its latents named."""
-    taken = (*known.observed_names, *known.names)
-    return known.applied_to(graph, _latent_names(graph.n_latent, taken))
-
-
-def _n_broken(known: ResolvedBackground, reading: Any) -> int:
-    """How much of what is known an answer cannot honour, as far as it shows its Γ."""
-    graph = getattr(reading, "bipartite", None)
-    return _apply(known, graph).n_broken if isinstance(graph, Bipartite) else 0
+    return handed_over if isinstance(handed_over, Prepared) else prepare(observations, families)
 
 
 def _count(oracle: Any, reading: Any, subset: Iterable[int]) -> int:
@@ -533,42 +429,6 @@ def _count(oracle: Any, reading: Any, subset: Iterable[int]) -> int:
     if reading is not oracle and hasattr(oracle, "count_in"):
         return cast("int", oracle.count_in(reading, subset))
     return cast("int", reading.count(subset))
-
-
-def _consistency(repairs: tuple[str, ...], trouble: str) -> Verdict:
-    name, label = "consistent counts", "obs:counting"
-    if trouble:
-        return Verdict(name, label, False, trouble, ((trouble,),))
-    if repairs:
-        return Verdict(name, label, True, "consistent after repairs: " + "; ".join(repairs))
-    return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
-
-
-def _frequent_first(table: Floats) -> list[NDArray[np.int64]]:
-    """For each latent its states from the most to the least frequent."""
-    orders = []
-    for j in range(table.ndim):
-        others = tuple(axis for axis in range(table.ndim) if axis != j)
-        orders.append(np.argsort(-table.sum(axis=others), kind="stable").astype(np.int64))
-    return orders
-
-
-def _reordered_codes(
-    graph: Bipartite, orders: list[NDArray[np.int64]], observed: int
-) -> NDArray[np.int64]:
-    """Which old configuration of pa(X_i) stands at each new one after states are reordered."""
-    parents = [int(j) for j in np.flatnonzero(graph.adjacency[observed])]
-    sizes = tuple(graph.domain_sizes[j] for j in parents)
-    codes = np.arange(int(np.prod(sizes, dtype=int))).reshape(sizes)
-    return np.asarray(codes[np.ix_(*(orders[j] for j in parents))] if parents else codes).ravel()
-
-
-def _latent_names(n_latent: int, taken: Iterable[str]) -> tuple[str, ...]:
-    """H1, H2, …; with a longer prefix if one of these names is taken."""
-    prefix, used = "H", set(taken)
-    while any(f"{prefix}{j + 1}" in used for j in range(n_latent)):
-        prefix += "_"
-    return tuple(f"{prefix}{j + 1}" for j in range(n_latent))
 
 
 @contextmanager

@@ -116,11 +116,15 @@ class _StructuredEM:
         )
 
     def _hard_statistics(self, codes: NDArray[np.int64]) -> list[Floats]:
+        """The statistics of each configuration, every row being in its own."""
         totals = []
-        for i, n_codes in enumerate(self._n_codes):
+        for i, (family, n_codes) in enumerate(zip(self._families, self._n_codes, strict=True)):
             total = np.zeros((n_codes, self._prepared.features(i, slice(0, 1)).shape[1]))
             for rows in self._chunks(n_codes):
-                total += pool(self._prepared.features(i, rows), codes[rows, i], n_codes)
+                features, gaps = self._prepared.features(i, rows), self._prepared.patterns(i, rows)
+                if gaps is not None:
+                    features = family.completed(features, codes[rows, i], None, gaps)
+                total += pool(features, codes[rows, i], n_codes)
             totals.append(total)
         return totals
 
@@ -143,9 +147,10 @@ class _StructuredEM:
         log_weights = np.log(np.maximum(self._weights, np.finfo(float).tiny))
         for rows in self._chunks(len(self._active)):
             features = [self._prepared.features(i, rows) for i in range(len(self._families))]
+            gaps = [self._prepared.patterns(i, rows) for i in range(len(self._families))]
             joint = np.tile(log_weights, (rows.stop - rows.start, 1))
             for i, family in enumerate(self._families):
-                density = family.log_density(features[i], self._components[i])
+                density = family.log_density(features[i], self._components[i], gaps[i])
                 joint += density[:, self._codes[:, i]]
             peak = joint.max(axis=1, keepdims=True)
             share = np.exp(joint - peak)
@@ -154,8 +159,10 @@ class _StructuredEM:
             share /= total
             weights += share.sum(axis=0)
             best[rows] = self._active[share.argmax(axis=1)]
-            for i, n_codes in enumerate(self._n_codes):
-                statistics[i] += _by_code(share, self._codes[:, i], n_codes).T @ features[i]
+            for i, (family, n_codes) in enumerate(zip(self._families, self._n_codes, strict=True)):
+                own = _by_code(share, self._codes[:, i], n_codes)
+                held = self._components[i]
+                statistics[i] += family.statistics(features[i], own, held, gaps[i])
         return log_likelihood, statistics, weights / n_rows, best
 
     def _penalty(self) -> float:

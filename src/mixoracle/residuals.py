@@ -1,10 +1,10 @@
 """Is the learned model right? What is left of each row when its hidden state is taken away.
 
 Given H the observed variables should be independent of each other, and each component should look
-like its family. Each row is therefore centred and whitened by the component that it belongs to.
+like its family. Each row is therefore centred by the component that it belongs to, and scaled.
 What is left over should be uncorrelated between any two variables (a latent that was missed, or
-states that were merged, leaves them correlated), and its squared length should have the tails
-that the family gives it.
+states that were merged, leaves them correlated), and for numbers its squared length should have
+the tails that the family gives it. Cells that are missing are left out.
 
 Sees linear dependence only, and asks for an effect that matters besides one that is significant:
 with enough rows every model of real data is wrong.
@@ -20,17 +20,19 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from mixoracle.assumptions import Verdict
-from mixoracle.model import Bipartite, ComponentSet, GaussianComponents
+from mixoracle.model import Bipartite
 from mixoracle.oracle.decoding import configurations
 from mixoracle.oracle.families.base import Floats
 from mixoracle.oracle.preparation import Prepared
-from mixoracle.oracle.shape import HEAVY_TAILS, tail_ratio
+from mixoracle.oracle.shape import HEAVY_TAILS, typical_tails
 from mixoracle.refine import Refinement
 
 # Correlations show in this many rows; more would only take longer.
 _MAX_ROWS = 50_000
 # The chance of a false alarm among all pairs together.
 _FALSE_ALARM = 0.01
+# Share of a column's variance below which a direction is rounding.
+_EMPTY_DIRECTION = 1e-8
 # A root-mean-square correlation below this changes no conclusion.
 _SMALL_CORRELATION = 0.05
 
@@ -42,13 +44,16 @@ def check(
     rows = _some_rows(prepared.n_samples)
     codes = configurations(graph.adjacency, graph.domain_sizes)[refinement.cells[rows]]
     places = np.argsort(prepared.variables)
+    encoders = [prepared.encoders[place] for place in places]
     blocks = [prepared.blocks[place][rows] for place in places]
-    components = [refinement.components[place] for place in places]
     whitened = [
-        _whitened(block, codes[:, i], held)
-        for i, (block, held) in enumerate(zip(blocks, components, strict=True))
+        _whitened(encoder.family.embedding(block), codes[:, i], np.isnan(block).any(axis=1))
+        for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
-    tails = [_typical_tails(block, codes[:, i]) for i, block in enumerate(blocks)]
+    tails = [
+        None if encoder.numbers is None else _typical_tails(block, codes[:, i])
+        for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
+    ]
     return _independence(whitened, names), _family(tails, names)
 
 
@@ -57,17 +62,24 @@ def _some_rows(n_samples: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n_samples - 1, min(n_samples, _MAX_ROWS)).astype(np.int64))
 
 
-def _whitened(block: Floats, codes: NDArray[np.int64], components: ComponentSet) -> Floats:
-    """Each row centred and scaled by its component, which makes it standard normal."""
-    if not isinstance(components, GaussianComponents):
-        raise TypeError(f"expected Gaussian components; got {components!r}")
-    residual = np.empty_like(block)
-    factors = np.linalg.cholesky(components.covariances)
+def _whitened(
+    coordinates: Floats, codes: NDArray[np.int64], has_gaps: NDArray[np.bool_]
+) -> Floats:
+    """Each row centred by its component; columns uncorrelated, with unit variance, or 0.
+
+    A row with a gap tells nothing here, because what was filled in is no evidence: it is 0.
+    """
+    residual = np.zeros_like(coordinates)
     for code in np.unique(codes):
-        inside = codes == code
-        centred = block[inside] - components.means[code]
-        residual[inside] = np.linalg.solve(factors[code], centred.T).T
-    return residual
+        inside = (codes == code) & ~has_gaps
+        if inside.any():
+            residual[inside] = coordinates[inside] - coordinates[inside].mean(axis=0)
+            spread = residual[inside].std(axis=0)
+            residual[inside] /= np.where(spread > 0, spread, 1.0)
+    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, int((~has_gaps).sum())))
+    # Marks of levels add up to 1, so some directions hold nothing at all.
+    kept = values > _EMPTY_DIRECTION
+    return np.asarray(residual @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
 def _independence(whitened: list[Floats], names: Sequence[str]) -> Verdict:
@@ -76,8 +88,10 @@ def _independence(whitened: list[Floats], names: Sequence[str]) -> Verdict:
     pairs = list(combinations(range(len(whitened)), 2))
     offenders = []
     for first, second in pairs:
-        n_rows = len(whitened[first])
-        correlation = whitened[first].T @ whitened[second] / n_rows
+        n_rows = int((whitened[first].any(axis=1) & whitened[second].any(axis=1)).sum())
+        correlation = whitened[first].T @ whitened[second] / max(1, n_rows)
+        if correlation.size == 0:
+            continue
         strength = float(np.sqrt(np.mean(correlation**2)))
         chance = float(chi2.sf(n_rows * (correlation**2).sum(), correlation.size))
         if chance < _FALSE_ALARM / len(pairs) and strength > _SMALL_CORRELATION:
@@ -99,7 +113,8 @@ def _independence(whitened: list[Floats], names: Sequence[str]) -> Verdict:
 
 def _typical_tails(block: Floats, codes: NDArray[np.int64]) -> float | None:
     """The median over a variable's components of how heavy their tails are."""
-    ratios = [tail_ratio(block[codes == code]) for code in np.unique(codes)]
+    whole = ~np.isnan(block).any(axis=1)
+    ratios = [typical_tails(block[whole & (codes == code)]) for code in np.unique(codes)]
     known = [ratio for ratio in ratios if ratio is not None]
     return float(np.median(known)) if known else None
 

@@ -35,7 +35,9 @@ def table_from(labels, blocks, kept=None):
         statistics.append(held)
         priors.append(family.prior(pool(held, rows[:, i], int(rows[:, i].max()) + 1)))
     kept = np.ones(len(rows), dtype=bool) if kept is None else kept(rows)
-    return RowTable(rows[kept], tuple(held[kept] for held in statistics), families, tuple(priors))
+    counts = np.bincount(where, minlength=len(rows)).astype(float)
+    of_kept = tuple(held[kept] for held in statistics)
+    return RowTable(rows[kept], of_kept, families, tuple(priors), counts[kept])
 
 
 def structure_of(model):
@@ -90,14 +92,14 @@ def test_right_labels_are_read_without_repair(seed):
 @pytest.mark.parametrize("corrupt", [with_two_components_merged, with_spurious_rows])
 def test_wrong_labels_in_a_variable_that_can_be_spared_are_repaired(corrupt):
     right = tried = 0
-    for seed in range(46):
+    for seed in range(24):
         model, blocks, labels = drawn(seed)
         if not (spare := spare_variables(model)):
             continue
         tried += 1
         wrong = corrupt(labels, np.random.default_rng(seed), spare)
         right += decode(table_from(wrong, blocks))[0].structure == structure_of(model)
-    assert tried >= 40
+    assert tried >= 20
     assert right >= 0.95 * tried
 
 
@@ -181,6 +183,7 @@ def test_the_order_of_tuples_and_variables_is_of_no_importance(seed):
         tuple(table.statistics[i][rows] for i in variables),
         tuple(table.families[i] for i in variables),
         tuple(table.priors[i] for i in variables),
+        table.counts[rows],
     )
     first, second = decode(table)[0], decode(shuffled)[0]
     assert second.log_evidence == pytest.approx(first.log_evidence, abs=1e-6)
@@ -200,3 +203,43 @@ def test_configurations_number_the_parents_states_as_models_do(seed):
 
 def test_without_latents_there_is_one_configuration():
     np.testing.assert_array_equal(configurations(np.zeros((2, 0), dtype=bool), ()), [[0, 0]])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_reading_that_fits_at_once_agrees_with_itself(seed):
+    _, blocks, labels = drawn(seed)
+    best = decode(table_from(labels, blocks))[0]
+    assert (best.n_agreed, best.n_proposals, best.moves) == (1, 1, ())
+
+
+def test_agreement_counts_every_proposal_once():
+    """All proposals are shared out among the structures found; repaired labels need several."""
+    several = 0
+    for seed in range(12):
+        _, blocks, labels = drawn(seed)
+        wrong = with_spurious_rows(labels, np.random.default_rng(seed), range(len(blocks)))
+        readings = decode(table_from(wrong, blocks))
+        n_proposals = {reading.n_proposals for reading in readings}
+        assert n_proposals == {sum(reading.n_agreed for reading in readings)}
+        assert readings[0].n_agreed > 0 or readings[0].moves
+        several += n_proposals.pop() > 1
+    assert several >= 10
+
+
+def test_labels_that_fit_together_but_leave_joint_states_unseen_are_looked_at_again():
+    """A state of a latent that one variable alone shows, cut in two along the other latent."""
+    mended = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        first, second = rng.integers(4, size=4000), rng.integers(3, size=4000)
+        means = rng.normal(size=(3, 4, 2))
+        blocks = [means[i, first] + 0.05 * rng.normal(size=(4000, 2)) for i in range(2)]
+        blocks.append(means[2, second] + 0.05 * rng.normal(size=(4000, 2)))
+        labels = np.stack([first, first, np.where((second == 0) & (first > 1), 3, second)], axis=1)
+        table = table_from(labels, blocks)
+        assert decode(table, 0)[0].domain_sizes == (4, 4)
+        best = decode(table)[0]
+        mended += best.domain_sizes == (4, 3)
+        assert [move.action for move in best.moves] == ["merged states"]
+        assert (best.n_agreed, best.n_proposals) == (0, 1)
+    assert mended == 12

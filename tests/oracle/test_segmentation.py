@@ -22,7 +22,7 @@ def run(block, max_components=128, seed=0):
     spread = block.std(axis=0)
     block = (block - block.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     family = GaussianFamily(block.shape[1])
-    return segment(block, family.features(block), family, max_components, seed)
+    return segment(block, family.features(block), None, family, max_components, seed)
 
 
 def separated(rng, n_components, n_rows, width, weights=None):

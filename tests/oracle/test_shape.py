@@ -10,6 +10,8 @@ from mixoracle.oracle.shape import (
     join_alike_labels,
     join_uncut_pieces,
     tail_ratio,
+    typical_tails,
+    whole_rows,
 )
 
 
@@ -84,7 +86,7 @@ def test_labels_that_cut_one_component_are_joined_and_real_ones_are_not():
         block = rng.laplace(size=(2000, 2)) + 14.0 * state[:, None]
         cut = 2 * state + (block[:, 0] > 14.0 * state)
         labels = np.stack([cut, state], axis=1)
-        joined = join_alike_labels(labels, 0, block)
+        joined = join_alike_labels(labels, 0, whole_rows(block))
         assert len(np.unique(np.stack([joined, state]), axis=1).T) == 2
 
 
@@ -93,7 +95,7 @@ def test_touching_labels_that_another_variable_tells_apart_stay_apart():
     state = rng.integers(2, size=2000)
     block = rng.normal(size=(2000, 2)) + 1.0 * state[:, None]
     labels = np.stack([state, state], axis=1)
-    assert join_alike_labels(labels, 0, block).max() == 1
+    assert join_alike_labels(labels, 0, whole_rows(block)).max() == 1
 
 
 def test_pieces_join_only_where_all_other_labels_agree():
@@ -101,5 +103,6 @@ def test_pieces_join_only_where_all_other_labels_agree():
     members = rng.integers(3, size=900)
     labels = np.array([[0, 0], [1, 0], [2, 1]])
     block = rng.normal(size=(900, 2))
-    assert join_uncut_pieces(labels, 0, block, members).tolist() == [0, 0, 1]
-    assert join_uncut_pieces(labels, 1, block, members).tolist() == [0, 1, 2]
+    shape = whole_rows(block)
+    assert join_uncut_pieces(labels, 0, shape, members).tolist() == [0, 0, 1]
+    assert join_uncut_pieces(labels, 1, shape, members).tolist() == [0, 1, 2]

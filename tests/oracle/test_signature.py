@@ -10,8 +10,9 @@ from mixoracle.datasets import paper_problem, random_model
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
 from mixoracle.observations import Observations
-from mixoracle.oracle import MixtureOracle, labelling, signature
-from mixoracle.oracle.signature import SignatureOracle, checked_max_components
+from mixoracle.oracle import MixtureOracle, labelling
+from mixoracle.oracle.readings import DEFAULT_MAX_COMPONENTS, checked_max_components
+from mixoracle.oracle.signature import SignatureOracle
 
 SETTINGS = ((1, 3, 5), (2, 5, 3), (3, 7, 2))
 
@@ -168,7 +169,7 @@ def test_no_variable_gets_more_components_than_allowed(seed):
 
 
 def test_the_limit_on_components_follows_the_rows():
-    assert checked_max_components(None, 10**6) == signature.DEFAULT_MAX_COMPONENTS
+    assert checked_max_components(None, 10**6) == DEFAULT_MAX_COMPONENTS
     assert checked_max_components(None, 2) == 1
     assert checked_max_components(5, 30) == 5
     with pytest.raises(InvalidInputError, match=r"needs at least 36 rows .* got 30: use at most 5"):

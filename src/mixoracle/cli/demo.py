@@ -66,7 +66,7 @@ def command(
         new_folder(out, replace=force or _is_demo(Path(out))) as folder,
     ):
         problem.observations.write(folder / DATA_FILE)
-        given = Input(problem.observations, None, ())
+        given = Input(problem.observations)
         settings = {**_SETTINGS, "seed": seed}
         learner, result = learn_into(folder, folder / DATA_FILE, given, settings, tell, demo=True)
     evidence = result.evidence

@@ -2,7 +2,8 @@
 
 The learner never gets ``strict``: a result with a failed assumption is still worth looking at, so
 it is written, and only the exit code tells. Whether an assumption failed that matters is the
-learner's own judgement, which it gives as a warning.
+learner's own judgement, which it gives as a warning. What it passed over in the data it says as a
+warning too; both reach the user as sentences.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mixoracle._version import __version__
-from mixoracle.errors import AssumptionWarning
+from mixoracle.errors import AssumptionWarning, DataWarning
 from mixoracle.learner import LatentGraphLearner
 from mixoracle.report.evidence import Evidence, gather
 from mixoracle.report.folder import Result, write_result
@@ -25,12 +26,12 @@ from mixoracle.report.folder import Result, write_result
 if TYPE_CHECKING:
     from mixoracle.cli.inputs import Input
     from mixoracle.cli.terminal import Stages
-    from mixoracle.observations import Observations
 
 GATHERING = "gathering the evidence"
 WRITING = "writing the result"
 # The stages that the learner names, with the share of the time that each took on the paper's
-# problems; a stage that is missing here is shown without a forecast.
+# problems (those of the projection on tests of binary items). A stage that is missing here is
+# shown without a forecast: the signature oracle calls the other one where it cannot see.
 PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
     "signature": (
         ("putting the data in order", 0.02),
@@ -41,6 +42,15 @@ PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
         ("searching the latent graph", 0.01),
         (GATHERING, 0.02),
         (WRITING, 0.02),
+    ),
+    "projection": (
+        ("putting the data in order", 0.02),
+        ("fitting one mixture over all variables", 0.66),
+        ("decoding the latents", 0.14),
+        ("recovering the graph and refining it", 0.1),
+        ("searching the latent graph", 0.02),
+        (GATHERING, 0.03),
+        (WRITING, 0.03),
     ),
     "kmeans": (
         ("asking the oracle", 0.95),
@@ -63,9 +73,9 @@ def learn_into(
     **remarks: Any,
 ) -> tuple[LatentGraphLearner, Result]:
     """Learn and fill a folder with everything that a result is; ``remarks`` go to run.json."""
-    learner, evidence = fit(given.observations, tell, settings)
+    learner, evidence = fit(given, tell, settings)
     tell(WRITING)
-    run = {**run_record(data, given, settings, tell.timings), **remarks}
+    run = {**run_record(data, given, evidence, settings, tell.timings), **remarks}
     result = Result(learner.model_, evidence, run)
     probabilities = learner.predict_proba(given.observations)
     id_title = settings.get("id_column") or "row"
@@ -74,7 +84,7 @@ def learn_into(
 
 
 def fit(
-    observations: Observations, tell: Stages, settings: Mapping[str, Any]
+    given: Input, tell: Stages, settings: Mapping[str, Any]
 ) -> tuple[LatentGraphLearner, Evidence]:
     """Learn, and gather the evidence while the data are at hand."""
     learner = LatentGraphLearner(
@@ -84,23 +94,36 @@ def fit(
         n_jobs=settings["jobs"],
         random_state=settings["seed"],
         progress=tell,
+        families=dict(given.families) or None,
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        learner.fit(observations)
-    failures = [str(w.message) for w in caught if issubclass(w.category, AssumptionWarning)]
+        learner.fit(given.observations)
+    failures, passed_over = _sorted_out(caught)
+    tell(GATHERING)
+    notes = [*given.notes, *passed_over]
+    return learner, gather(learner, given.observations, "; ".join(failures), notes)
+
+
+def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], list[str]]:
+    """What failed and what was passed over, each said once; any other warning goes on."""
+    failures, passed_over = [], []
     for warning in caught:
-        if not issubclass(warning.category, AssumptionWarning):
+        if issubclass(warning.category, AssumptionWarning):
+            failures.append(str(warning.message))
+        elif issubclass(warning.category, DataWarning):
+            passed_over.append(str(warning.message))
+        else:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
-    tell(GATHERING)
-    return learner, gather(learner, observations, "; ".join(failures))
+    return list(dict.fromkeys(failures)), list(dict.fromkeys(passed_over))
 
 
 def run_record(
     data: Path,
     given: Input,
+    evidence: Evidence,
     settings: Mapping[str, Any],
     timings: Mapping[str, float],
 ) -> dict[str, Any]:
@@ -113,9 +136,10 @@ def run_record(
             "rows": observations.n_samples,
             "variables": list(observations.names),
             "widths": list(observations.widths),
-            "kinds": [sorted({kind.value for kind in block}) for block in observations.kinds],
+            "read_as": {column.title: column.family for column in evidence.columns},
+            "declared": dict(given.families),
             "missing": observations.missing_fraction,
-            "notes": list(given.notes),
+            "notes": list(evidence.notes),
         },
         "settings": dict(settings),
         "seed": settings["seed"],

@@ -1,7 +1,8 @@
 """From what the user typed to observations that can be learned from.
 
-Groups and types come as text, as a number or as a small TOML or JSON file; whatever is wrong with
-them or with the data is said in one sentence before anything is learned.
+Groups and types come as text, as a number or as a small TOML or JSON file, families as text;
+whatever is wrong with them or with the data is said in one sentence before anything is learned.
+What each column was taken for is found out here as well, so that it can be shown before and after.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.observations import ColumnKind, Observations
+from mixoracle.observations.grouping import did_you_mean
+from mixoracle.oracle.choice import FAMILIES
+from mixoracle.report.columns import Column, guess_note, missing_note, read_columns
 
 if TYPE_CHECKING:
     from mixoracle.observations.grouping import Groups
@@ -31,8 +35,15 @@ class Input:
     """The observations, the names of the cases where there are any, and what to point out."""
 
     observations: Observations
-    ids: tuple[str, ...] | None
-    notes: tuple[str, ...]
+    ids: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    # The family of each variable for which one was declared.
+    families: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What each column is taken for."""
+        return read_columns(self.observations, self.families)
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,8 @@ class InputChoices:
 
     groups: str | None = None
     types: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     id_column: str | None = None
 
@@ -48,15 +61,88 @@ class InputChoices:
 def read_input(path: str, choices: InputChoices) -> Input:
     """Read a file, apply what the user said, and refuse what cannot be learned from."""
     groups = read_groups(choices.groups)
-    kinds = read_types(choices.types)
-    categorical = [name for name, kind in kinds.items() if kind is ColumnKind.CATEGORICAL]
+    kinds = _all_kinds(choices)
+    everywhere, declared = read_families(choices.family)
+    labels = [name for name, kind in kinds.items() if kind is ColumnKind.CATEGORICAL]
+    labels += [name for name, family in declared.items() if family == "categorical"]
+    categorical = True if everywhere == "categorical" else list(dict.fromkeys(labels))
     try:
         observations, ids = _read_with_ids(path, groups, categorical, choices)
     except InvalidInputError as error:
-        raise type(error)(_in_options(str(error), choices.id_column)) from error
+        raise type(error)(_in_options(str(error), choices)) from error
     _check_continuous(observations, kinds)
     notes = _check_usable(observations)
-    return Input(observations, ids, notes)
+    families = _families(observations, kinds, everywhere, declared)
+    given = Input(observations, ids, families=families)
+    said = (
+        missing_note(given.columns, observations.n_samples),
+        guess_note(given.columns),
+        *notes,
+        *_duplicates(observations),
+    )
+    return Input(observations, ids, tuple(note for note in said if note), families)
+
+
+def _all_kinds(choices: InputChoices) -> dict[str, ColumnKind]:
+    """What ``--types`` and ``--categorical`` say; they must not contradict each other."""
+    kinds = read_types(choices.types)
+    for name in choices.categorical:
+        if kinds.get(name, ColumnKind.CATEGORICAL) is not ColumnKind.CATEGORICAL:
+            raise InvalidInputError(
+                f"{name!r} should be declared once; --types says continuous, and --categorical "
+                "names it too: leave one of them out"
+            )
+        kinds[name] = ColumnKind.CATEGORICAL
+    return kinds
+
+
+def read_families(given: tuple[str, ...]) -> tuple[str | None, dict[str, str]]:
+    """``name=family`` pairs, and the family of all other variables where one stands alone."""
+    everywhere: str | None = None
+    declared: dict[str, str] = {}
+    for entry in given:
+        name, found, family = entry.rpartition("=")
+        if family not in FAMILIES:
+            raise InvalidInputError(
+                f"--family should name one of {', '.join(FAMILIES)}, as in visits=counts; got "
+                f"{entry!r}"
+            )
+        if declared.get(name, family) != family or (not found and everywhere not in (None, family)):
+            raise InvalidInputError(
+                f"--family should be said once for {name or 'all variables'}; got "
+                f"{declared.get(name, everywhere)} and {family}"
+            )
+        if found:
+            declared[name] = family
+        else:
+            everywhere = family
+    return everywhere, declared
+
+
+def _families(
+    observations: Observations,
+    kinds: Mapping[str, ColumnKind],
+    everywhere: str | None,
+    declared: Mapping[str, str],
+) -> dict[str, str]:
+    """The family of each variable that has a declared one.
+
+    Numbers that were declared continuous are not to be taken for levels or counts.
+    """
+    names = observations.names
+    for name in declared:
+        if name not in names:
+            raise InvalidInputError(
+                f"--family names {name!r}, which is no variable of the data"
+                + did_you_mean(name, names)
+            )
+    families = {} if everywhere is None else dict.fromkeys(names, everywhere)
+    owners = np.repeat(names, observations.widths).tolist()
+    by_column = dict(zip(observations.column_names, owners, strict=True))
+    for name, kind in kinds.items():
+        if kind is ColumnKind.CONTINUOUS:
+            families.setdefault(name if name in names else by_column[name], "gaussian")
+    return {**families, **declared}
 
 
 # Where messages name arguments of Python, the user of the command line has typed these.
@@ -70,13 +156,25 @@ _OPTIONS = {
     "of groups": "of --groups",
     "in drop;": "in --drop;",
     "by groups": "by --groups",
-    "declare the column categorical": "declare the column by --types as categorical",
+    "declare the column categorical": "declare the column with --categorical",
 }
 
 
-def _in_options(message: str, id_column: str | None) -> str:
+def _in_options(message: str, choices: InputChoices) -> str:
     """The message in the words of the command line."""
-    option = "--id-column" if f"categorical names {id_column!r}" in message else "--types"
+    said = {
+        "--id-column": [choices.id_column],
+        "--categorical": choices.categorical,
+        "--family": [entry.rpartition("=")[0] for entry in choices.family],
+    }
+    option = next(
+        (
+            option
+            for option, names in said.items()
+            if any(f"categorical names {name!r}" in message for name in names)
+        ),
+        "--types",
+    )
     for word, typed in {**_OPTIONS, "categorical names": f"{option} names"}.items():
         message = message.replace(word, typed)
     return message
@@ -138,18 +236,19 @@ def _read_mapping(given: str, option: str) -> dict[str, Any]:
 
 
 def _read_with_ids(
-    path: str, groups: Groups, categorical: list[str], choices: InputChoices
+    path: str, groups: Groups, categorical: list[str] | bool, choices: InputChoices
 ) -> tuple[Observations, tuple[str, ...] | None]:
     drop, name = list(choices.drop), choices.id_column
     if name is None:
         return Observations.read(path, groups, categorical=categorical, drop=drop), None
+    with_ids = categorical if isinstance(categorical, bool) else [*categorical, name]
     if groups is None or isinstance(groups, Mapping):
         wider = None if groups is None else {**groups, name: [name]}
-        whole = Observations.read(path, wider, categorical=[*categorical, name], drop=drop)
+        whole = Observations.read(path, wider, categorical=with_ids, drop=drop)
         data = whole.select([held for held in whole.names if held != name])
     else:
         # Blocks of equal width leave no place for one more column.
-        whole = Observations.read(path, categorical=[*categorical, name], drop=drop)
+        whole = Observations.read(path, categorical=with_ids, drop=drop)
         data = Observations.read(path, groups, categorical=categorical, drop=[*drop, name])
     return data, _labels(whole, name)
 
@@ -211,6 +310,21 @@ def _check_usable(observations: Observations) -> tuple[str, ...]:
             )
         notes += [f"{title!r} is constant and is set aside" for title in constant]
     return tuple(notes)
+
+
+def _duplicates(observations: Observations) -> list[str]:
+    """Columns that say nothing new: equal to an earlier one in every row, gaps included."""
+    first: dict[bytes, str] = {}
+    notes = []
+    for title, column in zip(observations.column_names, observations.values.T, strict=True):
+        # Adding 0 makes -0.0 and 0.0 the same bytes.
+        earlier = first.setdefault((column + 0.0).tobytes(), title)
+        if earlier != title:
+            notes.append(
+                f"{title!r} equals {earlier!r} in every row and says nothing new; leave one out "
+                f"with --drop {title!r}"
+            )
+    return notes
 
 
 def _refuse_empty(column: NDArray[np.float64], title: str) -> None:

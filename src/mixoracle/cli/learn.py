@@ -38,6 +38,7 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
         "with panels.toml:",
         'blood = ["hb", "crp", "leu"]',
         'heart = ["pulse", "pressure"]',
+        "mixoracle learn survey.csv --categorical region --family visits=counts --out result",
     ),
 )
 @click.argument("data", type=_ANY_FILE)
@@ -54,14 +55,29 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
     metavar="NAME=KIND|FILE",
     help="Declare columns as categorical or continuous; may be repeated.",
 )
+@click.option(
+    "--categorical",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column whose numbers are labels; the same as --types COLUMN=categorical; repeatable.",
+)
+@click.option(
+    "--family",
+    multiple=True,
+    metavar="[NAME=]FAMILY",
+    help="What the numbers of a variable are, or of all: gaussian, diagonal (independent columns), "
+    "student (heavy tails), gamma (positive amounts), counts or categorical; repeatable. Left "
+    "out, it is told from the values.",
+)
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option("--id-column", metavar="COLUMN", help="Column that names the cases; not learned.")
 @click.option(
     "--oracle",
-    type=click.Choice(["signature", "kmeans"]),
+    type=click.Choice(["signature", "projection", "kmeans"]),
     default="signature",
     show_default=True,
-    help="How components are counted: our method, or the paper's.",
+    help="How components are counted: one variable at a time (and all at once where that cannot "
+    "see), all at once, or as in the paper.",
 )
 @click.option(
     "--search",
@@ -97,6 +113,8 @@ def command(
     strict: bool,
     groups: str | None,
     types: tuple[str, ...],
+    categorical: tuple[str, ...],
+    family: tuple[str, ...],
     drop: tuple[str, ...],
     id_column: str | None,
     **settings: Any,
@@ -108,7 +126,7 @@ def command(
     """
     from mixoracle.cli.inputs import InputChoices, read_input
 
-    choices = InputChoices(groups, types, drop, id_column)
+    choices = InputChoices(groups, types, categorical, family, drop, id_column)
     if dry_run:
         _show_understood(read_input(data, choices), quiet, as_json)
         return
@@ -146,8 +164,9 @@ def _learn(
     if as_json:
         print_json(text.summary_document(result.model, evidence, out))
     terminal = console(quiet or as_json)
-    for note in given.notes:
-        terminal.print(f"Note: {note}.", markup=False)
+    terminal.print(text.kinds_table(evidence.columns, evidence.n_samples))
+    for note in evidence.notes:
+        terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
     terminal.print(text.summary(result.model, evidence, out))
     return bool(evidence.failure)
 
@@ -156,11 +175,13 @@ def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
     """What was read: variables, widths, kinds, missing values."""
     from mixoracle.report import text
 
+    held = given.observations
     if as_json:
-        print_json(text.understood_document(given.observations, given.notes))
+        document = text.understood_document(given.columns, held.names, held.n_samples, given.notes)
+        print_json(document)
         return
     terminal = console(quiet)
-    terminal.print(text.understood_table(given.observations))
+    terminal.print(text.understood_table(given.columns, held.names, held.n_samples))
     for note in given.notes:
-        terminal.print(f"Note: {note}.", markup=False)
+        terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
     terminal.print("Nothing was learned (--dry-run).", markup=False)

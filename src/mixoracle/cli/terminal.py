@@ -99,8 +99,9 @@ def print_json(document: dict[str, Any]) -> None:
 class Stages:
     """Told the name of each stage, shows it with the time so far and what remains.
 
-    ``plan`` is a sequence of (stage, its usual share of the time); stages that are not in it are
-    shown without a forecast. ``timings`` holds the seconds of each stage afterwards.
+    ``plan`` is a sequence of (stage, its usual share of the time). A stage that is not in it, or
+    that comes again, is shown without its number and a forecast. ``timings`` holds the seconds of
+    each stage afterwards.
     """
 
     def __init__(self, plan: Sequence[tuple[str, float]], show: Callable[[str, float], None]):
@@ -114,9 +115,12 @@ class Stages:
         """End the current stage and begin ``stage``."""
         self._close()
         self._current = stage
-        number = list(self._plan).index(stage) + 1 if stage in self._plan else None
-        step = f"step {number} of {len(self._plan)}: " if number else ""
-        self._show(f"{step}{stage}{self._forecast()}", self.share_done)
+        if stage in self._plan and stage not in self.timings:
+            number = list(self._plan).index(stage) + 1
+            shown = f"step {number} of {len(self._plan)}: {stage}{self._forecast()}"
+        else:
+            shown = stage
+        self._show(shown, self.share_done)
 
     def finish(self) -> None:
         """End the last stage."""
@@ -145,7 +149,9 @@ class Stages:
         # A forecast from less than this share of the work is a guess.
         if done < 0.2:
             return ""
-        left = self.elapsed * (1 - done) / done
+        # Stages that nobody planned say nothing about those that were planned.
+        spent = sum(self.timings[stage] for stage in self._plan if stage in self.timings)
+        left = spent * (1 - done) / done
         return f" (about {left:.0f} s left)" if left >= 1 else ""
 
 

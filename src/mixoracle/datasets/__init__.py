@@ -13,7 +13,10 @@ from mixoracle.datasets.examples import (
     subset_violation_b,
     ternary_layout,
 )
+from mixoracle.datasets.gaps import with_gaps
 from mixoracle.datasets.graphs import random_bipartite
+from mixoracle.datasets.items import item_problem
+from mixoracle.datasets.kinds import KINDS, kind_problem
 from mixoracle.datasets.simulate import (
     PAPER_MAX_DOMAIN,
     PAPER_RATIO,
@@ -26,6 +29,7 @@ from mixoracle.datasets.simulate import (
 )
 
 __all__ = [
+    "KINDS",
     "PAPER_MAX_DOMAIN",
     "PAPER_RATIO",
     "PAPER_SETTINGS",
@@ -34,6 +38,8 @@ __all__ = [
     "binary_layout",
     "dependent_latents",
     "independent_latents",
+    "item_problem",
+    "kind_problem",
     "nonidentifiable_a",
     "nonidentifiable_b",
     "nonidentifiable_s3",
@@ -46,4 +52,5 @@ __all__ = [
     "subset_violation_a",
     "subset_violation_b",
     "ternary_layout",
+    "with_gaps",
 ]

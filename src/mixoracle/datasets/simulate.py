@@ -132,7 +132,7 @@ def paper_problem(
     if model is None:
         if n_latent is None or n_observed is None:
             raise InvalidInputError("give n_latent and n_observed, or a fixed model")
-        model, dag = _draw_model(n_latent, n_observed, max_domain, rng, covariance, **choices)
+        model, dag = draw_model(n_latent, n_observed, max_domain, rng, covariance, **choices)
     else:
         _check_agrees(model, n_latent, n_observed)
         model = _complete_model(model, rng, covariance, choices)
@@ -183,7 +183,7 @@ def random_model(
         variables need the ball: their sphere has two points only.
     """
     rng = make_generator(random_state)
-    return _draw_model(n_latent, n_observed, max_domain, rng, covariance, **choices)[0]
+    return draw_model(n_latent, n_observed, max_domain, rng, covariance, **choices)[0]
 
 
 def sample(
@@ -225,7 +225,7 @@ def random_components(
     return replace(model, components=tuple(drawn))
 
 
-def _draw_model(
+def draw_model(
     n_latent: int,
     n_observed: int,
     max_domain: int,

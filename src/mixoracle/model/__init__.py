@@ -5,7 +5,16 @@ them knows how it was made: an exact oracle, a simulator and a learner fill the 
 """
 
 from mixoracle.model.bipartite import Bipartite
-from mixoracle.model.components import ComponentSet, GaussianComponents
+from mixoracle.model.components import (
+    CategoricalComponents,
+    ComponentSet,
+    CountComponents,
+    DiagonalComponents,
+    GammaComponents,
+    GaussianComponents,
+    ProductComponents,
+    StudentComponents,
+)
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
 from mixoracle.model.latent_model import LatentModel
@@ -14,9 +23,15 @@ from mixoracle.model.projection import Projection
 __all__ = [
     "CPDAG",
     "Bipartite",
+    "CategoricalComponents",
     "ComponentSet",
+    "CountComponents",
+    "DiagonalComponents",
+    "GammaComponents",
     "GaussianComponents",
     "JointTable",
     "LatentModel",
+    "ProductComponents",
     "Projection",
+    "StudentComponents",
 ]

@@ -9,7 +9,8 @@ differ is enough.
 Assumptions: a member's distribution is P(H) factorised along it, ∏ P(H_j | pa(H_j)), the same for
 all members. Where P(H) never shows a configuration that an intervention leads to, its mass could
 go anywhere: it widens the range instead of being guessed. Observed variables are answered through
-their components: P(component of X_i), one for each configuration of pa(X_i).
+their components: P(component of X_i), one for each configuration of pa(X_i), and the averages that
+follow from it: the mean of a column of numbers, the probability of each level of the others.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
+from mixoracle.model.expectation import Expectation, expectation
 from mixoracle.model.factorisation import along_axis, factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
 
@@ -48,12 +50,17 @@ class Answer:
     table : array
         P(variables | given). The states of an observed variable are its components.
     mean : array or None
-        E[X_i | given], for a single observed variable whose components have means.
+        E[X_i | given], for a single observed variable of a model with components: the mean of a
+        column of numbers, the probability of each level of a column of levels; NaN where the
+        components have no mean (Student with one degree of freedom or fewer).
+    mean_of : tuple of str
+        What the entries of ``mean`` are: ``X1``, ``X1[2]``, or ``X1[2] = 0`` for a level's code.
     """
 
     variables: tuple[str, ...]
     table: Array
     mean: Array | None = None
+    mean_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +76,9 @@ class Bounds:
     member_lower, member_upper : (n_graphs, ...) arrays
         The answer of each graph. The two differ only where P(H) lacks the support.
     mean_lower, mean_upper : arrays or None
-        The range of the mean, for a single observed variable whose components have means.
+        The range of the mean, for a single observed variable; see :class:`Answer`.
+    mean_of : tuple of str
+        What the entries of the means are.
     """
 
     variables: tuple[str, ...]
@@ -78,6 +87,7 @@ class Bounds:
     member_upper: Array
     mean_lower: Array | None = None
     mean_upper: Array | None = None
+    mean_of: tuple[str, ...] = ()
 
     @property
     def lower(self) -> Array:
@@ -149,9 +159,11 @@ def query(
             f"{dict(given or {})!r} has probability 0 in this model; nothing follows from it"
         )
     weights = _tabulate(model, weighted / total, wanted)
-    means = _component_means(model, wanted)
     names = tuple(_name(model, variable) for variable in wanted)
-    return Answer(names, weights, None if means is None else weights @ means)
+    averages = _averages(model, wanted)
+    if averages is None:
+        return Answer(names, weights)
+    return Answer(names, weights, weights @ averages.values, _mean_of(model, wanted))
 
 
 def do(model: LatentModel, targets: Mapping[Variable, int]) -> Intervention:
@@ -186,6 +198,7 @@ def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
         np.stack([row.member_upper for row in rows], axis=1),
         _stack([row.mean_lower for row in rows]),
         _stack([row.mean_upper for row in rows]),
+        rows[0].mean_of,
     )
 
 
@@ -238,9 +251,10 @@ def _bounds_of(
         raise InvalidInputError("the evidence has probability 0 under this intervention")
     low = _tabulate(model, weighted, wanted) / total
     spare = missing / total
-    means = _component_means(model, wanted)
-    if means is None:
+    averages = _averages(model, wanted)
+    if averages is None:
         return low, low + spare, None, None
+    means = averages.values
     known = low @ means
     return low, low + spare, known + spare * means.min(axis=0), known + spare * means.max(axis=0)
 
@@ -260,6 +274,7 @@ def _gather(
         np.stack(high),
         None if lowest is None else lowest.min(axis=0),
         None if highest is None else highest.max(axis=0),
+        _mean_of(model, wanted),
     )
 
 
@@ -344,12 +359,20 @@ def _density(model: LatentModel, observed: int, value: Any) -> Array:
             f"the model has no components, so a value of {name} says nothing; give latents"
         )
     held = model.components[observed]
-    row = np.atleast_1d(np.asarray(value, dtype=float))
+    try:
+        row = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"a value of {name} should be given in numbers, levels by their codes 0, 1, … and gaps "
+            f"by NaN; got {value!r}"
+        ) from error
     if row.shape != (held.width,):
         raise InvalidInputError(
             f"a value of {name} should have {held.width} numbers; got shape {row.shape}"
         )
     log_density = held.log_density(row[None, :])[0]
+    if np.all(log_density == -np.inf):
+        return np.zeros(held.n_components)
     density: Array = np.exp(log_density - log_density.max())
     return density
 
@@ -379,9 +402,17 @@ def _tabulate(model: LatentModel, table: Array, wanted: Sequence[_Resolved]) -> 
     ).reshape(shape)
 
 
-def _component_means(model: LatentModel, wanted: Sequence[_Resolved]) -> Array | None:
-    """The means of the components where one observed variable is asked for and they have any."""
+def _averages(model: LatentModel, wanted: Sequence[_Resolved]) -> Expectation | None:
+    """The averages of the components, where one observed variable is asked for."""
     if len(wanted) != 1 or wanted[0][0] or model.components is None:
         return None
-    means = model.components[wanted[0][1]].arrays().get("means")
-    return None if means is None else np.asarray(means, dtype=float)
+    return expectation(model.components[wanted[0][1]])
+
+
+def _mean_of(model: LatentModel, wanted: Sequence[_Resolved]) -> tuple[str, ...]:
+    """What each average is of, in words."""
+    averages = _averages(model, wanted)
+    if averages is None or model.components is None:
+        return ()
+    name, width = _name(model, wanted[0]), model.components[wanted[0][1]].width
+    return tuple(entry.title(name, width) for entry in averages.entries)

@@ -16,6 +16,10 @@ from mixoracle.model._arrays import FrozenArrays, frozen_array
 # not meant to be a distribution.
 _SUM_TOLERANCE = 1e-8
 _ROWS_SHOWN = 24
+# A joint state is nearly empty below this share of what independent latents would give it.
+NEARLY_EMPTY = 0.25
+# Below this share nondegeneracy (a) begins to be implausible.
+_IMPLAUSIBLE = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +83,16 @@ class JointTable(FrozenArrays):
         ascending = self.table.sum(axis=dropped)
         return JointTable(np.transpose(ascending, np.argsort(np.argsort(kept)) if kept else ()))
 
+    def nearly_empty(self) -> NDArray[np.int64]:
+        """The joint states that hardly occur, given how frequent their parts are, (c, m).
+
+        Examples
+        --------
+        >>> JointTable(np.array([[0.5, 0.01], [0.2, 0.29]])).nearly_empty().tolist()
+        [[0, 1]]
+        """
+        return np.argwhere(self.table < NEARLY_EMPTY * independent(self.table)).astype(np.int64)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointTable):
             return NotImplemented
@@ -104,3 +118,36 @@ class JointTable(FrozenArrays):
         cut = self.table.size - len(order)
         note = f"<caption>{cut} smaller cells not shown</caption>" if cut > 0 else ""
         return f"<table>{note}<tr>{head}<th>{html.escape('P')}</th></tr>{''.join(rows)}</table>"
+
+
+def independent(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The table with the same margins and independent latents."""
+    total = float(table.sum())
+    expected = np.full(table.shape, total)
+    for axis in range(table.ndim):
+        others = tuple(other for other in range(table.ndim) if other != axis)
+        shape = [1] * table.ndim
+        shape[axis] = -1
+        expected = expected * (table.sum(axis=others) / total).reshape(shape)
+    return expected
+
+
+def emptiness(rows: NDArray[np.float64]) -> float:
+    """How far so many rows in each joint state speak against every state being possible, in nats.
+
+    Nondegeneracy (a) is taken to mean that no state is rarer than a tenth of what independent
+    latents would give it; a state that is costs the log-likelihood (Poisson) that it falls short
+    by.
+
+    Examples
+    --------
+    >>> round(emptiness(np.array([[400.0, 0.0], [0.0, 400.0]])), 3)
+    40.0
+    >>> emptiness(np.array([[300.0, 100.0], [100.0, 300.0]]))
+    0.0
+    """
+    least = _IMPLAUSIBLE * independent(rows)
+    short = rows < least
+    seen, needed = rows[short], least[short]
+    ratio = np.where(seen > 0, seen / needed, 1.0)
+    return float((needed - seen + seen * np.log(ratio)).sum())

@@ -15,9 +15,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mixoracle.model import ComponentSet
 from mixoracle.oracle.decoding import RowTable
 from mixoracle.oracle.families import Family
-from mixoracle.oracle.families.base import Floats
+from mixoracle.oracle.families.base import Floats, Patterns
 from mixoracle.oracle.merging import KnownPieces, Merging, merge_pieces, pool
 from mixoracle.oracle.preparation import Prepared
 from mixoracle.oracle.segmentation import segment
@@ -26,7 +27,8 @@ from mixoracle.oracle.shape import (
     ROWS_OF_A_PEAK,
     join_alike_labels,
     join_uncut_pieces,
-    tail_ratio,
+    typical_tails,
+    whole_rows,
 )
 from mixoracle.oracle.tuples import JointComponents, find_joint_components, share_rows
 
@@ -42,49 +44,68 @@ _LABELS_SETTLED = 0.002
 # with fewer rows than this to each, on average, they are mostly noise.
 _MAX_PIECES = 400
 _ROWS_PER_COMPONENT = 8
-# The shape of components shows in the largest of each variable, and in so many of their rows.
+# The shape of components shows in the largest of each variable.
 _COMPONENTS_JUDGED = 8
-_ROWS_JUDGED = 1_000
 
 
 class Labelling:
     """The rows that structure is learned from, with their labels; grows step by step."""
 
-    def __init__(self, blocks: list[Floats], prepared: Prepared) -> None:
-        self.blocks = blocks
+    def __init__(self, prepared: Prepared, rows: NDArray[np.int64] | slice) -> None:
+        places = range(len(prepared.blocks))
+        self.blocks = [block[rows] for block in prepared.blocks]
         self.families = tuple(encoder.family for encoder in prepared.encoders)
-        self.features = [f.features(b) for f, b in zip(self.families, blocks, strict=True)]
-        self.labels = np.zeros((len(blocks[0]), len(blocks)), dtype=np.int64)
+        self.patterns = [prepared.patterns(i, rows) for i in places]
+        self.cells = [f.features(b) for f, b in zip(self.families, self.blocks, strict=True)]
+        # What may be added up: the same, but for rows with gaps between dependent columns.
+        self.features = list(self.cells)
+        self._shapes = [
+            None if encoder.numbers is None else whole_rows(block)
+            for encoder, block in zip(prepared.encoders, self.blocks, strict=True)
+        ]
+        self.labels = np.zeros((len(self.blocks[0]), len(self.blocks)), dtype=np.int64)
         self.mergings: list[Merging] = []
         self.joint: JointComponents | None = None
         self.is_family_trusted = True
         self.tail_ratio: float | None = None
 
     @classmethod
-    def draw(cls, prepared: Prepared, rng: np.random.Generator) -> Labelling:
-        """Keep all rows, or :data:`MAX_ROWS` of them at random."""
-        if prepared.n_samples <= MAX_ROWS:
-            return cls(list(prepared.blocks), prepared)
-        rows = np.sort(rng.choice(prepared.n_samples, MAX_ROWS, replace=False))
-        return cls([block[rows] for block in prepared.blocks], prepared)
+    def draw(
+        cls, prepared: Prepared, rng: np.random.Generator, max_rows: int = MAX_ROWS
+    ) -> Labelling:
+        """Keep all rows, or ``max_rows`` of them at random."""
+        if prepared.n_samples <= max_rows:
+            return cls(prepared, slice(None))
+        return cls(prepared, np.sort(rng.choice(prepared.n_samples, max_rows, replace=False)))
 
     def segment_all(self, max_components: int, n_jobs: int, rng: np.random.Generator) -> None:
         """Label each variable on its own."""
         seeds = rng.integers(np.iinfo(np.int32).max, size=len(self.blocks))
+        work = segment if n_jobs == 1 else _segment_elsewhere
         found = Parallel(n_jobs=n_jobs)(
-            delayed(_segment_alone)(block, features, family, max_components, int(seed))
-            for block, features, family, seed in zip(
-                self.blocks, self.features, self.families, seeds, strict=True
+            delayed(work)(block, cells, patterns, family, max_components, int(seed))
+            for block, cells, patterns, family, seed in zip(
+                self.blocks, self.cells, self.patterns, self.families, seeds, strict=True
             )
         )
         self.labels = np.stack([labels for labels, _ in found], axis=1)
         self.mergings = [merging for _, merging in found]
+        self._complete(None)
         self._heal_labels()
+        self.n_alone = tuple(int(k) for k in self.labels.max(axis=0) + 1)
+
+    def _complete(self, components: list[ComponentSet] | None) -> None:
+        """Complete rows with gaps, each by the component that it is labelled with."""
+        for i, (family, patterns) in enumerate(zip(self.families, self.patterns, strict=True)):
+            if patterns is not None:
+                known = None if components is None else components[i]
+                column = self.labels[:, i]
+                self.features[i] = family.completed(self.cells[i], column, known, patterns)
 
     def _heal_labels(self) -> None:
         """Undo cuts through components of another shape, if there are such components."""
         healed = np.stack(
-            [join_alike_labels(self.labels, i, block) for i, block in enumerate(self.blocks)],
+            [join_alike_labels(self.labels, i, shape) for i, shape in enumerate(self._shapes)],
             axis=1,
         )
         self._judge_family(healed)
@@ -124,9 +145,11 @@ class Labelling:
     def _judge_family(self, labels: NDArray[np.int64]) -> None:
         """Whether most components have the tails that the family gives them."""
         ratios = []
-        for column, block in zip(labels.T, self.blocks, strict=True):
+        for column, shape in zip(labels.T, self._shapes, strict=True):
+            if shape is None:
+                continue
             largest = np.argsort(-np.bincount(column), kind="stable")[:_COMPONENTS_JUDGED]
-            found = (tail_ratio(_some_rows(block[column == label])) for label in largest)
+            found = (typical_tails(shape.where(column == label)) for label in largest)
             ratios += [ratio for ratio in found if ratio is not None]
         if ratios:
             self.tail_ratio = float(np.median(ratios))
@@ -134,33 +157,64 @@ class Labelling:
 
     def _log_densities(self) -> list[Floats]:
         """For each variable the log density of each row under each label, (N, k_i)."""
-        densities = []
+        components = self._components()
+        if any(patterns is not None for patterns in self.patterns):
+            self._complete(components)
+            components = self._components()
+        return [
+            family.log_density(cells, held, patterns)
+            for family, cells, held, patterns in zip(
+                self.families, self.cells, components, self.patterns, strict=True
+            )
+        ]
+
+    def _components(self) -> list[ComponentSet]:
+        """The component behind each label of each variable."""
+        found = []
         for i, (family, features) in enumerate(zip(self.families, self.features, strict=True)):
             # A label that no row prefers any more is still a label of the joint components.
             n_labels = max(int(self.labels[:, i].max()) + 1, self.mergings[i].n_components)
             pooled = pool(features, self.labels[:, i], n_labels)
-            components = family.components(pooled, self.mergings[i].prior)
-            densities.append(family.log_density(features, components))
-        return densities
+            found.append(family.components(pooled, self.mergings[i].prior))
+        return found
 
     def _relabel(self, joint: JointComponents, max_components: int) -> None:
         """Cut each variable along the joint components and merge what is one component."""
         members = joint.responsibilities.argmax(axis=1)
         joined = [
-            join_uncut_pieces(joint.labels, i, block, members)
-            for i, block in enumerate(self.blocks)
+            join_uncut_pieces(joint.labels, i, shape, members)
+            for i, shape in enumerate(self._shapes)
         ]
         pieces = [np.arange(len(joint.labels))] * len(self.blocks)
         self.mergings = self._merge_along(joint, joined, max_components)
-        groups = np.stack([merging.groups for merging in self.mergings], axis=1)
-        self._judge_family(groups[members])
-        if self.is_family_trusted and any(map(_has_repeats, joined)):
+        was_joined = any(map(_has_repeats, joined))
+        if was_joined or not self.is_family_trusted:
+            groups = np.stack([merging.groups for merging in self.mergings], axis=1)
+            self._judge_family(groups[members])
+        if self.is_family_trusted and was_joined:
             self.mergings = self._merge_along(joint, pieces, max_components)
+        self._take_over(joint)
+
+    def adopt(self, responsibilities: Floats, max_components: int) -> None:
+        """Take components over X (N, K) from elsewhere, and label each variable along them."""
+        apart = np.arange(responsibilities.shape[1])
+        self.labels = np.repeat(responsibilities.argmax(axis=1)[:, None], len(self.blocks), axis=1)
+        joint = JointComponents(
+            np.repeat(apart[:, None], len(self.blocks), axis=1), responsibilities
+        )
+        self._complete(None)
+        self.mergings = self._merge_along(joint, [apart] * len(self.blocks), max_components)
+        self._take_over(joint)
+
+    def _take_over(self, joint: JointComponents) -> None:
+        """Give each row the labels of its component over X, by the latest mergings."""
         labels = np.stack([merging.groups for merging in self.mergings], axis=1)
         rows, where = np.unique(labels, axis=0, return_inverse=True)
-        where = where.ravel()
-        responsibilities = np.zeros((len(self.labels), len(rows)))
-        np.add.at(responsibilities.T, where, joint.responsibilities.T)
+        responsibilities = joint.responsibilities
+        if len(rows) < len(labels):
+            responsibilities = pool(responsibilities.T, where.ravel(), len(rows)).T
+        else:
+            responsibilities = responsibilities[:, np.argsort(where.ravel())]
         self.joint = JointComponents(rows, responsibilities)
         self.labels = rows[responsibilities.argmax(axis=1)]
 
@@ -181,19 +235,21 @@ class Labelling:
         assert self.joint is not None  # settle() came first
         statistics = tuple(self.joint.responsibilities.T @ features for features in self.features)
         priors = tuple(merging.prior for merging in self.mergings)
-        return RowTable(self.joint.labels, statistics, self.families, priors)
+        counts = self.joint.responsibilities.sum(axis=0)
+        return RowTable(self.joint.labels, statistics, self.families, priors, counts)
 
 
-def _segment_alone(
-    block: Floats, features: Floats, family: Family, max_components: int, seed: int
+def _segment_elsewhere(
+    block: Floats,
+    cells: Floats,
+    patterns: Patterns | None,
+    family: Family,
+    max_components: int,
+    seed: int,
 ) -> tuple[NDArray[np.int64], Merging]:
+    """Segment in a process of its own, where the caller's limit on threads does not reach."""
     with threadpool_limits(limits=1):
-        return segment(block, features, family, max_components, seed)
-
-
-def _some_rows(rows: Floats) -> Floats:
-    """Rows evenly spaced; they are in the order of their values."""
-    return rows[:: max(1, len(rows) // _ROWS_JUDGED)]
+        return segment(block, cells, patterns, family, max_components, seed)
 
 
 def _has_repeats(pieces: NDArray[np.int64]) -> bool:
@@ -201,5 +257,11 @@ def _has_repeats(pieces: NDArray[np.int64]) -> bool:
 
 
 def _settled(before: NDArray[np.int64], after: NDArray[np.int64]) -> bool:
-    same_counts = np.array_equal(before.max(axis=0), after.max(axis=0))
-    return same_counts and float(np.mean(before != after)) < _LABELS_SETTLED
+    """Whether hardly a row changed its label, whatever the labels are called."""
+    for old, new in zip(before.T, after.T, strict=True):
+        n_old, n_new = int(old.max()) + 1, int(new.max()) + 1
+        table = np.bincount(old * n_new + new, minlength=n_old * n_new).reshape(n_old, n_new)
+        moved = len(old) - table.max(axis=1).sum()
+        if n_old != n_new or moved > _LABELS_SETTLED * len(old):
+            return False
+    return True

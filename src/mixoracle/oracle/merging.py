@@ -3,7 +3,8 @@
 Any over-segmentation will do, as long as no piece mixes two components. The pieces are merged
 greedily, always the pair whose union is the most convincing single component, down to one piece;
 the answer is the level of that path with the largest evidence. The prior's scale is pooled over
-the pieces of each level, because pieces that cut a component have too little scatter.
+the pieces of each level, because pieces that cut a component have too little scatter. Levels are
+judged from the coarsest on, until finer ones have become hopeless.
 
 Assumes that pieces are described by a :class:`~mixoracle.oracle.families.Family`.
 """
@@ -20,6 +21,13 @@ from scipy.special import gammaln
 
 from mixoracle.oracle.families import Family, Prior
 from mixoracle.oracle.families.base import Floats
+
+# A level whose evidence is this many nats behind the best one so far ends the search for a finer
+# one: each component too many costs about half a log N for each of its parameters.
+_HOPELESS = 300.0
+# Many components on a grid look like one wide one until most of them are apart, so the search goes
+# on to so many pieces, and to twice as many as the best level has.
+_FEWEST_LEVELS = 16
 
 
 @dataclass(frozen=True)
@@ -107,13 +115,14 @@ def merge_pieces(
     best_score, best = -np.inf, None
     for _ in range(pieces.rounds):
         path = _merge_path(statistics, family, prior, pieces)
-        scores, priors = _score_levels(statistics, family, path, pieces)
-        level = first_level + int(np.argmax(scores[first_level:]))
-        if best is not None and scores[level] <= best_score:
+        levels = _score_levels(statistics, family, path, pieces, first_level)
+        chosen = max(levels, key=lambda level: (level.score, -level.n_merges))
+        if best is not None and chosen.score <= best_score:
             break
-        best_score, prior = scores[level], priors[level]
-        share = np.exp(np.array(scores[first_level:]) - scores[level])
-        best = Merging(_groups_at(path, level), prior, float(1.0 / share.sum()))
+        best_score, prior = chosen.score, chosen.prior
+        share = np.exp(np.array([level.score for level in levels]) - chosen.score)
+        groups = _groups_at(path, chosen.n_merges)
+        best = Merging(groups, prior, float(1.0 / share.sum()))
     assert best is not None  # the first round always sets it
     return best
 
@@ -159,24 +168,44 @@ def _merge_path(
     return path
 
 
+@dataclass(frozen=True)
+class _Level:
+    n_merges: int
+    score: float
+    prior: Prior
+
+
 def _score_levels(
-    statistics: Floats, family: Family, path: list[tuple[int, int]], pieces: CutPieces | KnownPieces
-) -> tuple[list[float], list[Prior]]:
-    """The evidence of each level of the path under the prior that the level itself suggests."""
+    statistics: Floats,
+    family: Family,
+    path: list[tuple[int, int]],
+    pieces: CutPieces | KnownPieces,
+    fewest_merges: int,
+) -> list[_Level]:
+    """The evidence of levels of the path under the prior that each level itself suggests."""
     current = statistics.copy()
     alive = np.ones(len(current), dtype=bool)
-    scores, priors = [], []
-    for merge in [None, *path]:
-        if merge is not None:
-            kept, absorbed = merge
-            current[kept] += current[absorbed]
-            alive[absorbed] = False
+    before_merge = []
+    for kept, absorbed in path:
+        before_merge.append(current[kept].copy())
+        current[kept] += current[absorbed]
+        alive[absorbed] = False
+    levels: list[_Level] = []
+    best, last_level = -np.inf, 0
+    for n_merges in range(len(path), fewest_merges - 1, -1):
         level = current[alive]
         prior = family.prior(level)
         evidence = float(family.log_evidence(level, prior).sum())
-        scores.append(evidence + pieces.level_score(level[:, 0]))
-        priors.append(prior)
-    return scores, priors
+        levels.append(_Level(n_merges, evidence + pieces.level_score(level[:, 0]), prior))
+        if levels[-1].score > best:
+            best, last_level = levels[-1].score, 2 * len(level) + _FEWEST_LEVELS
+        if levels[-1].score < best - _HOPELESS and len(level) >= last_level:
+            break
+        if n_merges > 0:
+            kept, absorbed = path[n_merges - 1]
+            current[kept] = before_merge[n_merges - 1]
+            alive[absorbed] = True
+    return levels
 
 
 def _groups_at(path: list[tuple[int, int]], level: int) -> NDArray[np.int64]:

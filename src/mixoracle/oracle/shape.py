@@ -9,6 +9,7 @@ distance, which a few rows that belong elsewhere do not move.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
@@ -24,6 +25,8 @@ from mixoracle.oracle.families.base import Floats
 HEAVY_TAILS = 1.12
 # Fewer rows do not show their tails.
 _ROWS_TO_JUDGE = 60
+# The tails of a component show in so many of its rows.
+_ROWS_JUDGED = 1_000
 # Windows between the medians of two pieces, and how much emptier the emptiest must be than the
 # fuller ends beside it: by half, and by three standard errors of a count.
 _WINDOWS = 7
@@ -36,12 +39,35 @@ ROWS_OF_A_PEAK = _VALLEY_SCORES**2
 _CLEAR_DISTANCE = 3.0
 
 
-def join_alike_labels(labels: NDArray[np.int64], variable: int, block: Floats) -> NDArray[np.int64]:
+@dataclass(frozen=True)
+class WholeRows:
+    """The rows of a block of numbers without gaps, which alone show a shape."""
+
+    block: Floats
+    is_whole: NDArray[np.bool_] | None
+
+    def where(self, chosen: NDArray[np.bool_]) -> Floats:
+        """The rows that are whole among those chosen."""
+        return self.block[chosen if self.is_whole is None else chosen & self.is_whole]
+
+
+def whole_rows(block: Floats) -> WholeRows:
+    """Look for gaps once, because rows are asked for again and again."""
+    gaps = np.asarray(np.isnan(block).any(axis=1))
+    return WholeRows(block, ~gaps if gaps.any() else None)
+
+
+def join_alike_labels(
+    labels: NDArray[np.int64], variable: int, shape: WholeRows | None
+) -> NDArray[np.int64]:
     """Join labels of one variable with no gap between them that all other variables see alike.
 
-    ``labels`` is (N, n); the answer (N,) is the new column for ``variable``.
+    ``labels`` is (N, n); the answer (N,) is the new column for ``variable``. Without numbers
+    there are no gaps to see, and all labels stay.
     """
     column = labels[:, variable]
+    if shape is None:
+        return column
     n_labels = int(column.max()) + 1
     joined = np.arange(n_labels)
     tables = [
@@ -49,11 +75,13 @@ def join_alike_labels(labels: NDArray[np.int64], variable: int, block: Floats) -
         for place, other in enumerate(labels.T)
         if place != variable
     ]
-    rows = [block[column == label] for label in range(n_labels)]
+    rows = [shape.where(column == label) for label in range(n_labels)]
     alike = np.ones((n_labels, n_labels), dtype=bool)
     for table in tables:
         alike &= _are_alike(table)
-    for first, second in combinations(range(n_labels), 2):
+    # Labels without whole rows show no shape, and would glue all others together.
+    shown = [label for label in range(n_labels) if len(rows[label])]
+    for first, second in combinations(shown, 2):
         if joined[first] == joined[second] or not alike[first, second]:
             continue
         if not are_apart(rows[first], rows[second]):
@@ -76,7 +104,10 @@ def _are_alike(table: Floats) -> NDArray[np.bool_]:
 
 
 def join_uncut_pieces(
-    labels: NDArray[np.int64], variable: int, block: Floats, members: NDArray[np.int64]
+    labels: NDArray[np.int64],
+    variable: int,
+    shape: WholeRows | None,
+    members: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Join components over X that differ in one variable only, and there without a gap.
 
@@ -84,17 +115,17 @@ def join_uncut_pieces(
     answer (T,) numbers the pieces.
     """
     pieces = np.arange(len(labels))
+    if shape is None:
+        return pieces
     others = np.delete(labels, variable, axis=1)
     _, group = np.unique(others, axis=0, return_inverse=True)
     group = group.ravel()
     for shared in np.flatnonzero(np.bincount(group) > 1):
         inside = np.flatnonzero(group == shared)
-        rows = {int(t): block[members == t] for t in inside}
-        for place, first in enumerate(inside):
-            for second in inside[place + 1 :]:
-                same = pieces[first] == pieces[second]
-                if not same and not are_apart(rows[int(first)], rows[int(second)]):
-                    pieces[pieces == pieces[second]] = pieces[first]
+        rows = {int(t): shape.where(members == t) for t in inside}
+        for first, second in combinations([t for t in rows if len(rows[t])], 2):
+            if pieces[first] != pieces[second] and not are_apart(rows[first], rows[second]):
+                pieces[pieces == pieces[second]] = pieces[first]
     return np.unique(pieces, return_inverse=True)[1].astype(np.int64)
 
 
@@ -122,18 +153,29 @@ def are_apart(first: Floats, second: Floats) -> bool:
     return nothing_between and distance > _CLEAR_DISTANCE * float(left.std() + right.std())
 
 
+def typical_tails(block: Floats) -> float | None:
+    """:func:`tail_ratio` of some of the rows, evenly spaced: they are in the order of values."""
+    return tail_ratio(block[:: max(1, len(block) // _ROWS_JUDGED)])
+
+
 def tail_ratio(block: Floats) -> float | None:
     """How heavy the tails of one component are, relative to a normal one (1); None for few rows."""
     if len(block) < _ROWS_TO_JUDGE + block.shape[1]:
         return None
     squared = _squared_distances(block, block)
     # A few rows from elsewhere stretch the scatter; the nearest nine tenths have none of them.
-    core = block[squared <= np.quantile(squared, 0.9)]
+    core = block[squared <= _quantiles(squared, 0.9)[0]]
     squared = _squared_distances(block, core)
-    median, outer = np.quantile(squared, [0.5, 0.9])
+    median, outer = _quantiles(squared, 0.5, 0.9)
     if median <= 0:
         return None
     return float(outer / median) / _normal_quantile_ratio(block.shape[1])
+
+
+def _quantiles(values: Floats, *shares: float) -> Floats:
+    """Order statistics, which hundreds of rows need no interpolation for."""
+    places = [int(share * (len(values) - 1)) for share in shares]
+    return np.asarray(np.partition(values, places)[places])
 
 
 @cache
@@ -148,4 +190,4 @@ def _squared_distances(block: Floats, core: Floats) -> Floats:
     scatter = (core - mean).T @ (core - mean) / len(core)
     scatter += 1e-9 * np.trace(scatter) * np.eye(len(scatter)) + np.finfo(float).tiny
     centred = block - mean
-    return np.asarray(np.einsum("na,na->n", centred @ np.linalg.pinv(scatter), centred))
+    return np.asarray(np.einsum("na,na->n", centred @ np.linalg.inv(scatter), centred))

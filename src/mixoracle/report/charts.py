@@ -18,12 +18,21 @@ from mixoracle.report.lettering import escaped, fitted
 from mixoracle.report.svg import latent_colour
 
 if TYPE_CHECKING:
+    from mixoracle.report.components import LevelBars
     from mixoracle.report.evidence import Scatter
 
 # More joint states than this say less than the likeliest few.
 MAX_PICTURED_STATES = 24
 _ROW, _DOT_COLUMN, _BAR_ROOM = 22.0, 30.0, 230.0
 _PLOT_WIDTH, _PLOT_HEIGHT, _PLOT_MARGIN = 240.0, 190.0, 14.0
+# Columns of levels that are pictured side by side; each still has some pixels for its bars.
+MAX_PICTURED_COLUMNS = 24
+# Room above the bars for names of columns, left of them for numbers of components, and between.
+_BARS_TOP, _BARS_LEFT, _BARS_GAP, _BARS_TEXT = 22.0, 24.0, 3.0, 10
+# Below this width a name is nothing but an ellipsis.
+_NARROWEST_NAME = 34.0
+# The first level is the lightest; white would be mistaken for no bar.
+_LIGHTEST = 0.18
 # Numbers on more components than this hide the points.
 _MAX_MARKED = 12
 # Consecutive multiples of the golden ratio fall evenly into the unit interval.
@@ -109,6 +118,68 @@ def scatter_picture(scatter: Scatter, name: str) -> str:
         f'<rect class="frame" x="0.5" y="0.5" width="{_PLOT_WIDTH - 1:.0f}" '
         f'height="{_PLOT_HEIGHT - 1:.0f}" rx="8"/>{"".join(paths)}{"".join(marks)}</svg>'
     )
+
+
+def levels_picture(bars: LevelBars, name: str) -> str:
+    """Probabilities of levels: a line for each component, in each column a bar of its levels.
+
+    The first level is the lightest part of a bar, the last one the darkest.
+    """
+    n_columns = min(len(bars.shares), MAX_PICTURED_COLUMNS)
+    n_components = len(bars.shares[0])
+    room = (_PLOT_WIDTH - _BARS_LEFT - _PLOT_MARGIN / 2) / n_columns
+    height = (_PLOT_HEIGHT - _BARS_TOP - _PLOT_MARGIN / 2) / n_components
+    parts = []
+    for c in range(n_columns):
+        left = _BARS_LEFT + c * room
+        if room >= _NARROWEST_NAME:
+            # The name of a single column stands above the picture already.
+            labels = bars.labels[c]
+            ends = f"{labels[0]} (light) to {labels[-1]} (dark)" if labels else ""
+            shown = fitted(bars.titles[c] if n_columns > 1 else ends, room - _BARS_GAP, _BARS_TEXT)
+            parts.append(f'<text class="name" x="{left:.1f}" y="15">{escaped(shown)}</text>')
+        for k in range(n_components):
+            colour = component_colour(k, n_components)
+            box = (left, _BARS_TOP + k * height, room - _BARS_GAP, max(height - _BARS_GAP, 1.0))
+            parts.append(_level_bar(bars.shares[c][k], bars.labels[c], box, colour))
+    if n_components <= _MAX_MARKED:
+        parts += [
+            f'<text class="mark" x="{_BARS_LEFT / 2:.1f}" '
+            f'y="{_BARS_TOP + (k + 0.5) * height + 3:.1f}">{k}</text>'
+            for k in range(n_components)
+        ]
+    return (
+        f'<svg class="scatter" viewBox="0 0 {_PLOT_WIDTH:.0f} {_PLOT_HEIGHT:.0f}" role="img">'
+        f"<title>Levels of {escaped(name)} in each component</title>"
+        f'<rect class="frame" x="0.5" y="0.5" width="{_PLOT_WIDTH - 1:.0f}" '
+        f'height="{_PLOT_HEIGHT - 1:.0f}" rx="8"/>{"".join(parts)}</svg>'
+    )
+
+
+def _level_bar(
+    shares: Sequence[float],
+    labels: Sequence[str],
+    box: tuple[float, float, float, float],
+    colour: str,
+) -> str:
+    """One bar: the levels side by side, each with its name and probability as a tooltip."""
+    left, top, width, height = box
+    parts = []
+    for level, share in enumerate(shares):
+        opacity = level_opacity(level, len(shares))
+        label = labels[level] if level < len(labels) else str(level)
+        parts.append(
+            f'<rect x="{left:.2f}" y="{top:.1f}" width="{share * width:.2f}" '
+            f'height="{height:.1f}" fill="{colour}" fill-opacity="{opacity:.2f}">'
+            f"<title>{escaped(label)}: {share:.1%}</title></rect>"
+        )
+        left += share * width
+    return "".join(parts)
+
+
+def level_opacity(level: int, n_levels: int) -> float:
+    """From the lightest, the first level, to full colour, the last."""
+    return _LIGHTEST + (1 - _LIGHTEST) * level / max(n_levels - 1, 1)
 
 
 def scatter_points(scatter: Scatter) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -3,7 +3,8 @@
 All of it is taken once, right after learning, into one frozen record of plain numbers and text,
 so that a report can be made again later without the data. The record goes to ``evidence.json``
 and comes back the same. Only a sample of points is kept for each variable; everything else is a
-summary.
+summary. Cells may be missing: sums and densities go over the cells that are there, and a case is
+pictured where enough of it is known.
 
 Assumes a fitted learner and the observations that it learned from.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations, islice
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,15 +24,22 @@ from mixoracle.assumptions import Verdict
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import LatentModel
 from mixoracle.observations import Observations
+from mixoracle.observations.answers import recognise_answers
+from mixoracle.oracle.choice import Families, checked_families
+from mixoracle.report.columns import Column, read_columns
 
 EVIDENCE_FORMAT = "mixoracle.Evidence"
-EVIDENCE_VERSION = 1
+EVIDENCE_VERSION = 2
 # A scatter of more points is not easier to read, and sixty of them have to fit in one file.
 MAX_POINTS = 300
 # Pairs grow with the square of the variables; beyond this the least certain cannot be read anyway.
 MAX_PAIRS = 2000
-# Columns of one variable that are shown one by one.
-MAX_EFFECT_COLUMNS = 6
+# Columns and levels of one variable that are shown one by one.
+MAX_EFFECT_COLUMNS = 8
+# A case of which less than this share of the columns is known would be pictured by chance.
+_ENOUGH_KNOWN = 0.5
+# With fewer cases than this expected in it, a joint state cannot be told from an empty one.
+FEWEST_CASES = 5.0
 _DIGITS = 4
 
 Floats = NDArray[np.float64]
@@ -50,6 +59,7 @@ class Fitted(Protocol):
     log_likelihood_: float
     converged_: bool
     n_iter_: int
+    families: Families
 
 
 @dataclass(frozen=True)
@@ -82,25 +92,38 @@ class Scatter:
 class Effect:
     """One latent's effect on one observed variable: the mean of each column in each state.
 
-    ``share`` is the share of the variable's variance (columns in units of their own spread) that
-    lies between the states.
+    Of a column of levels there is one for each level, the share of cases that have it, and
+    ``is_share`` says so. ``share`` is the share of the variable's variance (columns in units of
+    their own spread) that lies between the states.
     """
 
     observed: int
     latent: int
     columns: tuple[str, ...]
+    is_share: tuple[bool, ...]
     means: tuple[tuple[float | None, ...], ...]
     share: float
+    # Columns and levels beyond those that are held here.
+    more: int = 0
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Another answer that the data allow, and how much worse it is in BIC."""
+    """Another answer that the data allow, and how much worse it is in BIC.
+
+    ``rare`` are its joint states with hardly any case, out of ``n_joint``.
+    """
 
     bic_gap: float
     domain_sizes: tuple[int, ...]
     drives: tuple[tuple[int, ...], ...]
     edges: str
+    rare: tuple[str, ...] = ()
+
+    @property
+    def n_joint(self) -> int:
+        """How many joint states it has."""
+        return prod(self.domain_sizes)
 
 
 @dataclass(frozen=True)
@@ -109,6 +132,7 @@ class Evidence:
 
     n_samples: int
     observed_names: tuple[str, ...]
+    columns: tuple[Column, ...]
     state_sizes: tuple[tuple[int, ...], ...]
     singles: tuple[Count, ...]
     pairs: tuple[Count, ...]
@@ -125,6 +149,8 @@ class Evidence:
     n_iter: int
     # Why the answer should not be trusted, as the learner put it; empty where it should.
     failure: str = ""
+    # What was passed over in the data, a sentence each.
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.observed_names)
@@ -168,6 +194,7 @@ class Evidence:
 
 
 _RECORDS: dict[str, Any] = {
+    "columns": Column,
     "singles": Count,
     "pairs": Count,
     "verdicts": Verdict,
@@ -177,16 +204,25 @@ _RECORDS: dict[str, Any] = {
 }
 
 
-def gather(fitted: Fitted, observations: Observations, failure: str = "") -> Evidence:
+def gather(
+    fitted: Fitted,
+    observations: Observations,
+    failure: str = "",
+    notes: Sequence[str] = (),
+) -> Evidence:
     """Take from a fitted learner, and from the data it saw, all that a report needs."""
     model = fitted.model_
     n = model.n_observed
+    read = read_columns(observations, fitted.families)
+    declared = checked_families(fitted.families, observations.names)
+    observations = recognise_answers(observations, keep=declared)
     columns = [_numeric_columns(observations, name) for name in model.observed_names]
     labels = model.component_of_states(fitted.states_)
     pairs = islice(combinations(range(n), 2), MAX_PAIRS)
     return Evidence(
         n_samples=observations.n_samples,
         observed_names=model.observed_names,
+        columns=read,
         state_sizes=tuple(
             tuple(np.bincount(fitted.states_[:, j], minlength=size).tolist())
             for j, size in enumerate(model.domain_sizes)
@@ -195,7 +231,9 @@ def gather(fitted: Fitted, observations: Observations, failure: str = "") -> Evi
         pairs=tuple(_count(fitted, pair) for pair in pairs),
         verdicts=fitted.assumptions_,
         repairs=tuple(fitted.repairs_),
-        alternatives=tuple(_runner(alternative) for alternative in fitted.alternatives_),
+        alternatives=tuple(
+            _runner(alternative, observations.n_samples) for alternative in fitted.alternatives_
+        ),
         scatters=tuple(
             _scatter(columns[i], labels[:, i], _separation(model, observations, labels, i))
             for i in range(n)
@@ -212,6 +250,7 @@ def gather(fitted: Fitted, observations: Observations, failure: str = "") -> Evi
         converged=bool(fitted.converged_),
         n_iter=int(fitted.n_iter_),
         failure=failure,
+        notes=tuple(notes),
     )
 
 
@@ -220,7 +259,20 @@ def _count(fitted: Fitted, members: tuple[int, ...]) -> Count:
     return Count(members, int(answer), answer.seen, answer.confidence)
 
 
-def _runner(alternative: Any) -> Runner:
+def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
+    """The joint states with hardly any case, rarest first; a single latent has none."""
+    table = model.joint.table
+    if model.n_latent < 2:
+        return ()
+    rare = np.argwhere(n_samples * table < FEWEST_CASES)
+    order = np.argsort(table[tuple(rare.T)], kind="stable")
+    return tuple(
+        ", ".join(f"{name}={s}" for name, s in zip(model.latent_names, cell, strict=True))
+        for cell in rare[order]
+    )
+
+
+def _runner(alternative: Any, n_samples: int) -> Runner:
     model: LatentModel = alternative.model
     names = model.latent_names
     arrows = [f"{names[i]} → {names[j]}" for i, j in sorted(model.latent_graph.directed)]
@@ -230,20 +282,32 @@ def _runner(alternative: Any) -> Runner:
         domain_sizes=model.domain_sizes,
         drives=tuple(model.children(j) for j in range(model.n_latent)),
         edges=", ".join(arrows + [f"{names[i]} — {names[j]}" for i, j in loose]) or "no edges",
+        rare=rare_states(model, n_samples),
     )
 
 
-def _numeric_columns(observations: Observations, name: str) -> tuple[tuple[str, ...], Floats]:
+@dataclass(frozen=True, eq=False)
+class _Numeric:
+    """A variable as numbers, (N, columns), with the title of each column."""
+
+    titles: tuple[str, ...]
+    is_share: tuple[bool, ...]
+    block: Floats
+
+
+def _numeric_columns(observations: Observations, name: str) -> _Numeric:
     """The columns of a variable as numbers; each level of a categorical one as 0 or 1."""
     place = observations.index(name)
     width = observations.widths[place]
     start = sum(observations.widths[:place])
     titles: list[str] = []
+    is_share: list[bool] = []
     columns: list[Floats] = []
     for offset in range(width):
         values = observations.values[:, start + offset]
         title = observations.column_names[start + offset]
         levels = observations.levels[place][offset]
+        is_share += [levels is not None] * (1 if levels is None else len(levels))
         if levels is None:
             titles.append(title)
             columns.append(values)
@@ -251,39 +315,58 @@ def _numeric_columns(observations: Observations, name: str) -> tuple[tuple[str, 
         for code, level in enumerate(levels):
             titles.append(f"{title} = {level}")
             columns.append(np.where(np.isnan(values), np.nan, values == code))
-    return tuple(titles), np.stack(columns, axis=1)
+    return _Numeric(tuple(titles), tuple(is_share), np.stack(columns, axis=1))
 
 
 def _standardised(block: Floats) -> Floats:
-    """Complete rows, each column centred and in units of its own spread."""
-    complete = block[~np.isnan(block).any(axis=1)]
-    if not len(complete):
-        return complete
-    spread = complete.std(axis=0)
-    return np.asarray((complete - complete.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    """Each column centred and in units of its own spread; gaps stay."""
+    seen = ~np.isnan(block)
+    known = np.maximum(seen.sum(axis=0), 1)
+    centred = block - np.where(seen, block, 0.0).sum(axis=0) / known
+    spread = np.sqrt((np.where(seen, centred, 0.0) ** 2).sum(axis=0) / known)
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
 
 
-def _scatter(
-    columns: tuple[tuple[str, ...], Floats], labels: NDArray[np.int64], separation: float | None
-) -> Scatter:
-    titles, block = columns
-    complete = np.flatnonzero(~np.isnan(block).any(axis=1))
+def _scatter(columns: _Numeric, labels: NDArray[np.int64], separation: float | None) -> Scatter:
+    block = columns.block
+    known = (~np.isnan(block)).mean(axis=1)
+    is_flat = block.shape[1] <= 2
+    shown_rows = np.flatnonzero(known == 1.0 if is_flat else known >= _ENOUGH_KNOWN)
     # Evenly spaced rows: the same ones for every variable and every run.
-    step = max(1, -(-len(complete) // MAX_POINTS))
-    chosen = complete[::step]
-    scaled = _standardised(block)
-    if block.shape[1] <= 2:
+    chosen = shown_rows[:: max(1, -(-len(shown_rows) // MAX_POINTS))]
+    if is_flat:
         points = np.hstack([block[chosen], np.zeros((len(chosen), 2 - block.shape[1]))])
-        return _made_scatter(titles, points, labels[chosen], 1.0, separation)
-    _, lengths, directions = np.linalg.svd(scaled, full_matrices=False)
-    # The sign of a direction is arbitrary; its largest entry is made positive.
-    leading = directions[:2] * np.sign(
-        directions[np.arange(2), np.abs(directions[:2]).argmax(axis=1)]
-    ).reshape(2, 1)
-    total = float((lengths**2).sum())
-    shown = float((lengths[:2] ** 2).sum()) / total if total > 0 else 1.0
+        return _made_scatter(columns.titles, points, labels[chosen], 1.0, separation)
+    scaled = _standardised(block)
+    leading, shown = _leading_directions(scaled)
     axes = ("first direction", "second direction")
-    return _made_scatter(axes, scaled[::step] @ leading.T, labels[chosen], shown, separation)
+    points = _along(scaled[chosen], leading)
+    return _made_scatter(axes, points, labels[chosen], shown, separation)
+
+
+def _leading_directions(scaled: Floats) -> tuple[Floats, float]:
+    """The two leading principal directions, (2, columns), and their share of the variance.
+
+    Each covariance is taken over the rows where both of its columns are there.
+    """
+    seen = (~np.isnan(scaled)).astype(np.float64)
+    filled = np.nan_to_num(scaled)
+    lengths, directions = np.linalg.eigh(filled.T @ filled / np.maximum(seen.T @ seen, 1.0))
+    # Covariances over different rows may leave a length slightly below 0.
+    lengths = np.maximum(lengths[::-1], 0.0)
+    leading = directions.T[::-1][:2]
+    # The sign of a direction is arbitrary; its largest entry is made positive.
+    leading = leading * np.sign(leading[np.arange(2), np.abs(leading).argmax(axis=1)])[:, None]
+    total = float(lengths.sum())
+    return leading, float(lengths[:2].sum()) / total if total > 0 else 1.0
+
+
+def _along(rows: Floats, directions: Floats) -> Floats:
+    """Each row's place along the directions, by least squares over the cells that are there."""
+    seen = (~np.isnan(rows)).astype(np.float64)
+    products = np.einsum("rc,ac,bc->rab", seen, directions, directions)
+    onto = np.nan_to_num(rows) @ directions.T
+    return np.asarray(np.einsum("rab,rb->ra", np.linalg.pinv(products, hermitian=True), onto))
 
 
 def _made_scatter(
@@ -306,37 +389,39 @@ def _separation(
     if model.components is None:
         return None
     block = observations[model.observed_names[i]]
-    complete = ~np.isnan(block).any(axis=1)
-    if not complete.any():
+    told = ~np.isnan(block).all(axis=1)
+    if not told.any():
         return None
     weights = model.joint.marginal(model.parents(i)).table.ravel()
     with np.errstate(divide="ignore"):
-        score = model.components[i].log_density(block[complete]) + np.log(weights)
-    return round(float(np.mean(score.argmax(axis=1) == labels[complete, i])), _DIGITS)
+        score = model.components[i].log_density(block[told]) + np.log(weights)
+    return round(float(np.mean(score.argmax(axis=1) == labels[told, i])), _DIGITS)
 
 
 def _effect(
-    columns: tuple[tuple[str, ...], Floats],
+    columns: _Numeric,
     states: NDArray[np.int64],
     n_states: int,
     observed: int,
     latent: int,
 ) -> Effect:
-    titles, block = columns
-    complete = ~np.isnan(block).any(axis=1)
+    block, titles = columns.block, columns.titles[:MAX_EFFECT_COLUMNS]
     means = tuple(
-        tuple(_mean(block[states == state, c]) for c in range(min(len(titles), MAX_EFFECT_COLUMNS)))
+        tuple(_mean(block[states == state, c]) for c in range(len(titles)))
         for state in range(n_states)
     )
     scaled = _standardised(block)
-    between = sum(
-        float(np.sum(rows.mean(axis=0) ** 2)) * len(rows)
-        for state in range(n_states)
-        if len(rows := scaled[states[complete] == state])
-    )
-    total = float(np.sum(scaled**2))
+    seen, filled = ~np.isnan(scaled), np.nan_to_num(scaled)
+    between = 0.0
+    for state in range(n_states):
+        rows = states == state
+        sums, known = filled[rows].sum(axis=0), seen[rows].sum(axis=0)
+        between += float((sums**2 / np.maximum(known, 1)).sum())
+    total = float((filled**2).sum())
     share = between / total if total > 0 else 0.0
-    return Effect(observed, latent, titles[:MAX_EFFECT_COLUMNS], means, round(share, _DIGITS))
+    is_share = columns.is_share[: len(titles)]
+    more = len(columns.titles) - len(titles)
+    return Effect(observed, latent, titles, is_share, means, round(share, _DIGITS), more)
 
 
 def _mean(column: Floats) -> float | None:

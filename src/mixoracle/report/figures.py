@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle.model import LatentModel
+from mixoracle.model import CategoricalComponents, LatentModel
 from mixoracle.report import svg
 from mixoracle.report.lettering import fitted
 
@@ -32,6 +32,8 @@ _POINTS = {"name": 9.0, "small": 7.0}
 _DPI = 200
 _MAX_STATES = 24
 _PLOTS_ACROSS = 4
+# Of its column's room; the rest parts it from the next.
+_BAR_SHARE = 0.92
 
 
 def plot(model: LatentModel, ax: Axes | None = None) -> Axes:
@@ -84,22 +86,22 @@ def plot_joint(model: LatentModel, ax: Axes | None = None) -> Axes:
 
 
 def plot_components(model: LatentModel, scatters: Sequence[Scatter]) -> Figure:
-    """Draw the components of every observed variable, one small plot for each."""
-    from matplotlib.figure import Figure
+    """Draw the components of every observed variable, one small plot for each.
 
-    from mixoracle.report.charts import component_colour, scatter_points
+    Numbers are points; levels are bars, a line for each component and a bar for each column.
+    """
+    from matplotlib.figure import Figure
 
     across = min(_PLOTS_ACROSS, max(len(scatters), 1))
     down = max(-(-len(scatters) // across), 1)
     figure = Figure(figsize=(2.3 * across, 2.2 * down), layout="constrained")
     for i, scatter in enumerate(scatters):
         ax = figure.add_subplot(down, across, i + 1)
-        points, labels = scatter_points(scatter)
-        n_components = int(labels.max()) + 1 if len(labels) else 0
-        for label in np.unique(labels):
-            chosen = points[labels == label]
-            colour = _from_hsl(component_colour(int(label), n_components))
-            ax.plot(chosen[:, 0], chosen[:, 1], ".", color=colour, markersize=3)
+        held = None if model.components is None else model.components[i]
+        if isinstance(held, CategoricalComponents):
+            _draw_levels(ax, held)
+        else:
+            _draw_points(ax, scatter)
         title = fitted(model.observed_names[i], 150, 11)
         if scatter.separation is not None:
             title += f"  ({scatter.separation:.0%} placed right)"
@@ -107,6 +109,37 @@ def plot_components(model: LatentModel, scatters: Sequence[Scatter]) -> Figure:
         ax.set_xticks([])
         ax.set_yticks([])
     return figure
+
+
+def _draw_points(ax: Axes, scatter: Scatter) -> None:
+    from mixoracle.report.charts import component_colour, scatter_points
+
+    points, labels = scatter_points(scatter)
+    n_components = int(labels.max()) + 1 if len(labels) else 0
+    for label in np.unique(labels):
+        chosen = points[labels == label]
+        colour = _from_hsl(component_colour(int(label), n_components))
+        ax.plot(chosen[:, 0], chosen[:, 1], ".", color=colour, markersize=3)
+
+
+def _draw_levels(ax: Axes, held: CategoricalComponents) -> None:
+    """A bar for each column of each component, from the first level (light) to the last."""
+    from mixoracle.report.charts import component_colour, level_opacity
+
+    k = held.n_components
+    colours = [_from_hsl(component_colour(component, k)) for component in range(k)]
+    for column in range(held.width):
+        shares = held.of_column(column) * _BAR_SHARE
+        left = column + np.cumsum(shares, axis=1) - shares
+        for level in range(shares.shape[1]):
+            ax.barh(
+                np.arange(k),
+                shares[:, level],
+                left=left[:, level],
+                color=colours,
+                alpha=level_opacity(level, shares.shape[1]),
+            )
+    ax.invert_yaxis()
 
 
 def save_figures(model: LatentModel, evidence: Evidence, folder: FilePath) -> list[FilePath]:

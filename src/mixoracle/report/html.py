@@ -23,6 +23,8 @@ import numpy as np
 
 from mixoracle.model import LatentModel
 from mixoracle.report import charts, svg, words
+from mixoracle.report.columns import by_kind
+from mixoracle.report.components import ComponentTable, component_table, level_bars
 from mixoracle.report.evidence import Count, Effect, Evidence
 from mixoracle.report.lettering import printable, shortened
 
@@ -66,6 +68,21 @@ class _Panel:
     effects: tuple[Effect, ...]
 
 
+@dataclass(frozen=True)
+class _Measurement:
+    """All about one observed variable: a picture of its components, and their numbers."""
+
+    name: str
+    parents: tuple[str, ...]
+    picture: str
+    n_components: int
+    separation: float | None
+    # The share of the variation that a picture of points shows; None where there are no points.
+    shown: float | None
+    missing: float
+    table: ComponentTable | None
+
+
 def render(result: Result) -> str:
     """Return the page of a result as text."""
     template = _environment().get_template("report.html.j2")
@@ -88,6 +105,8 @@ def render(result: Result) -> str:
         panels=[_panel(result.model, result.evidence, j) for j in range(result.model.n_latent)],
         matrix=_pair_matrix(result.evidence),
         doubtful_pairs=_doubtful_pairs(result.evidence),
+        kinds=by_kind(result.evidence.columns, result.evidence.n_samples),
+        measurements=_measurements(result.model, result.evidence),
     )
 
 
@@ -112,9 +131,6 @@ def _environment() -> Environment:
     def bar(share: float, colour: str = svg.PALETTE[0]) -> Markup:
         return Markup(charts.bar(share, colour))
 
-    def scatter(held: Any, name: str) -> Markup:
-        return Markup(charts.scatter_picture(held, name))
-
     environment.filters.update(
         name=_named,
         whole=printable,
@@ -123,7 +139,7 @@ def _environment() -> Environment:
         amount=_amount,
         safe_svg=Markup,
     )
-    environment.globals.update(bar=bar, scatter=scatter)
+    environment.globals.update(bar=bar)
     return environment
 
 
@@ -174,6 +190,28 @@ def _joint_rows(model: LatentModel) -> list[tuple[tuple[int, ...], float]]:
         )
         for flat in order
     ]
+
+
+def _measurements(model: LatentModel, evidence: Evidence) -> list[_Measurement]:
+    measurements = []
+    for i, name in enumerate(model.observed_names):
+        scatter, bars = evidence.scatters[i], level_bars(model, evidence.columns, i)
+        own = [column for column in evidence.columns if column.observed == i]
+        measurements.append(
+            _Measurement(
+                name=name,
+                parents=tuple(model.latent_names[j] for j in model.parents(i)),
+                picture=charts.scatter_picture(scatter, name)
+                if bars is None
+                else charts.levels_picture(bars, name),
+                n_components=evidence.singles[i].components,
+                separation=scatter.separation,
+                shown=scatter.shown if bars is None else None,
+                missing=sum(column.missing for column in own) / (evidence.n_samples * len(own)),
+                table=component_table(model, evidence.columns, i),
+            )
+        )
+    return measurements
 
 
 def _panel(model: LatentModel, evidence: Evidence, j: int) -> _Panel:

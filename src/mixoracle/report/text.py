@@ -19,8 +19,9 @@ from rich.text import Text
 
 from mixoracle.assumptions import Verdict
 from mixoracle.model import LatentModel
-from mixoracle.observations import Observations
+from mixoracle.observations.columns import spelled_number
 from mixoracle.report import words
+from mixoracle.report.columns import Column, KindOfColumns, by_kind
 from mixoracle.report.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
     """What was learned, for somebody who reads nothing else."""
     parts: list[Any] = [Text(words.headline(model, evidence), style="bold")]
     parts += [Text(f"  {line}") for line in words.findings(model, evidence)]
+    parts += [Text(f"  {line}") for line in words.readings(model, evidence)]
     edges = words.relations(model)
     if edges:
         parts += [Text("Among the hidden causes:", style="bold"), *(Text(f"  {e}") for e in edges)]
@@ -156,47 +158,76 @@ def comparison_lines(
     return lines
 
 
-def understood_table(observations: Observations) -> Table:
-    """What was read from a file, before anything is learned from it."""
-    table = Table(title=f"{observations.n_samples} cases of {observations.n_observed} variables")
-    for title in ("variable", "columns", "kind"):
+def kinds_table(columns: Sequence[Column], n_samples: int) -> Table:
+    """How the columns were read, a line for each kind."""
+    table = Table(title="How the columns were read", title_justify="left")
+    table.add_column("as", no_wrap=True)
+    table.add_column("columns")
+    table.add_column("missing cells", justify="right", no_wrap=True)
+    for group in by_kind(columns, n_samples):
+        missing = f"{group.missing:,} of {group.cells:,}" if group.missing else "none"
+        table.add_row(_kind(group), Text(words.listed(group.titles)), missing)
+    return table
+
+
+def _kind(group: KindOfColumns) -> str:
+    """The kind, with how many levels there are: ``levels (2 to 5)``."""
+    if group.n_levels is None:
+        return group.kind
+    low, high = group.n_levels
+    return f"{group.kind} ({low})" if low == high else f"{group.kind} ({low} to {high})"
+
+
+def understood_table(columns: Sequence[Column], names: Sequence[str], n_samples: int) -> Table:
+    """What was read from a file, variable by variable, before anything is learned from it."""
+    table = Table(title=f"{n_samples} cases of {len(names)} variables")
+    for title in ("variable", "columns", "read as"):
         table.add_column(title)
     for title in ("missing", "from", "to"):
         table.add_column(title, justify="right")
-    for row in _understood(observations):
+    for row in _understood(columns, names, n_samples):
         values = (str(row["columns"]), row["kind"], f"{row['missing']:.1%}")
         table.add_row(Text(row["name"]), *values, Text(row["from"]), Text(row["to"]))
     return table
 
 
-def understood_document(observations: Observations, notes: Sequence[str]) -> dict[str, Any]:
+def understood_document(
+    columns: Sequence[Column], names: Sequence[str], n_samples: int, notes: Sequence[str]
+) -> dict[str, Any]:
     """The same for machines."""
     return {
-        "rows": observations.n_samples,
-        "variables": _understood(observations),
+        "rows": n_samples,
+        "variables": _understood(columns, names, n_samples),
         "notes": list(notes),
     }
 
 
-def _understood(observations: Observations) -> list[dict[str, Any]]:
+def _understood(
+    columns: Sequence[Column], names: Sequence[str], n_samples: int
+) -> list[dict[str, Any]]:
     rows = []
-    for i, name in enumerate(observations.names):
-        block, kinds = observations[i], {kind.value for kind in observations.kinds[i]}
-        labels = [label for held in observations.levels[i] for label in held or ()]
-        known = block[~np.isnan(block)]
-        numbers = ("", "") if labels else (f"{known.min():.4g}", f"{known.max():.4g}")
-        low, high = (labels[0], labels[-1]) if labels else numbers
+    for i, name in enumerate(names):
+        own = [column for column in columns if column.observed == i]
+        numbers = [column for column in own if column.levels is None]
+        # Of a mixed variable the numbers have a range, and of levels the first and the last.
+        shown = numbers or own
         rows.append(
             {
                 "name": name,
-                "columns": observations.widths[i],
-                "kind": " and ".join(sorted(kinds)),
-                "missing": float(np.isnan(block).mean()),
-                "from": low,
-                "to": high,
+                "columns": len(own),
+                "kind": ", ".join(dict.fromkeys(column.kind for column in own)),
+                "missing": sum(column.missing for column in own) / (n_samples * len(own)),
+                "from": min((column.low for column in shown), key=_by_size),
+                "to": max((column.high for column in shown), key=_by_size),
             }
         )
     return rows
+
+
+def _by_size(shown: str) -> tuple[float, str]:
+    """Numbers by their size, labels as text."""
+    number = spelled_number(shown)
+    return (0.0 if number is None else number, shown)
 
 
 def model_document(model: LatentModel) -> dict[str, Any]:
@@ -224,6 +255,12 @@ def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[s
     return {
         "out": out,
         "rows": evidence.n_samples,
+        "read_as": {
+            group.kind: list(group.titles)
+            for group in by_kind(evidence.columns, evidence.n_samples)
+        },
+        "missing_cells": sum(column.missing for column in evidence.columns),
+        "notes": list(evidence.notes),
         **model_document(model),
         "verdicts": verdict_documents(evidence.verdicts),
         "doubts": words.doubts(model, evidence),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mixoracle.assumptions import Verdict
 from mixoracle.model import LatentModel
-from mixoracle.report.evidence import Evidence
+from mixoracle.report.evidence import FEWEST_CASES, Evidence, Runner, rare_states
 from mixoracle.report.lettering import shortened
 
 # Below these a number is pointed out to the reader.
@@ -23,6 +23,7 @@ CLOSE_BIC_GAP = 5.0
 # Exact counts leave a residual below this, by rounding alone.
 NO_REMAINDER = 1e-8
 _LISTED = 6
+_SINGLE, _FACTORED = "The single-latent reading", "The factored reading"
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
         for verdict in evidence.failed
         if meaning_of(verdict).matters
     ]
+    sentences += emptiness(model, evidence)
     weak = [
         names[count.members[0]]
         for count in evidence.singles
@@ -189,14 +191,65 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
             f"{_n(len(evidence.repairs), 'count')} had to be repaired to fit with the others."
         )
     close = [runner for runner in evidence.alternatives if runner.bic_gap < CLOSE_BIC_GAP]
-    if close:
+    if len(close) == 1:
+        title = runner_title(model, close[0])
+        sentences.append(f"{title} fits nearly as well; see the alternatives in the report.")
+    elif close:
         sentences.append(
-            f"{_n(len(close), 'other answer')} fits nearly as well; see the alternatives in the "
-            "report."
+            f"{len(close)} other answers fit nearly as well; see the alternatives in the report."
         )
     if not evidence.converged:
         sentences.append("The refinement stopped before it had settled.")
     return sentences
+
+
+def emptiness(model: LatentModel, evidence: Evidence) -> list[str]:
+    """Which joint states are empty or nearly so, in a sentence; none where all occur."""
+    rare = rare_states(model, evidence.n_samples)
+    if not rare:
+        return []
+    shown = "; ".join(shortened(state) for state in rare[:_LISTED])
+    more = f"; and {len(rare) - _LISTED} more" if len(rare) > _LISTED else ""
+    return [
+        f"{len(rare)} of {model.joint.table.size} joint states {'is' if len(rare) == 1 else 'are'} "
+        f"empty or nearly so, with fewer than {FEWEST_CASES:.0f} of {evidence.n_samples:,} cases "
+        f"each: {shown}{more}. Where combinations do not occur, other causes may explain the data "
+        "as well."
+    ]
+
+
+def runner_title(model: LatentModel, runner: Runner) -> str:
+    """What kind of other answer it is: simpler, finer, or of the same kind."""
+    if not runner.domain_sizes:
+        return "No hidden cause at all"
+    if len(runner.domain_sizes) == 1 < model.n_latent:
+        return _SINGLE
+    if len(runner.domain_sizes) > 1 == model.n_latent:
+        return _FACTORED
+    return "Another answer"
+
+
+def readings(model: LatentModel, evidence: Evidence) -> list[str]:
+    """The best reading with one cause beside one with several, or the other way round."""
+    for runner in evidence.alternatives:
+        title = runner_title(model, runner)
+        if title not in (_SINGLE, _FACTORED):
+            continue
+        sizes = " × ".join(str(size) for size in runner.domain_sizes)
+        line = f"{title}, {sizes} states, has a {runner_gap(runner)}."
+        if runner.rare:
+            line += (
+                f" Of its {runner.n_joint} joint states {len(runner.rare)} "
+                f"{'is' if len(runner.rare) == 1 else 'are'} empty or nearly so."
+            )
+        return [line]
+    return []
+
+
+def runner_gap(runner: Runner) -> str:
+    """How another answer's BIC compares."""
+    side = "lower" if runner.bic_gap >= 0 else "higher"
+    return f"BIC {side} by {abs(runner.bic_gap):.4g}"
 
 
 def trust(model: LatentModel, evidence: Evidence) -> list[str]:

@@ -16,6 +16,8 @@ from mixoracle.model import CPDAG, ComponentSet, JointTable, LatentModel
 
 FORMAT = "mixoracle.model"
 VERSION = 1
+# A size without bound, in the only form that JSON has for it.
+_INFINITE = "Infinity"
 
 
 def to_json(model: LatentModel) -> str:
@@ -40,7 +42,10 @@ def to_json(model: LatentModel) -> str:
         "components": None
         if model.components is None
         else [
-            {"family": held.family, **{key: value.tolist() for key, value in held.arrays().items()}}
+            {
+                "family": held.family,
+                **{key: _plain(value.tolist()) for key, value in held.arrays().items()},
+            }
             for held in model.components
         ],
     }
@@ -90,6 +95,20 @@ def _build(document: dict[str, Any]) -> LatentModel:
     )
 
 
+def _plain(value: Any) -> Any:
+    """JSON has no infinite number, which Poisson components have for a size: it goes as a word."""
+    if isinstance(value, list):
+        return [_plain(held) for held in value]
+    return _INFINITE if value == np.inf else value
+
+
+def _number(value: Any) -> Any:
+    """What :func:`_plain` wrote, back."""
+    if isinstance(value, list):
+        return [_number(held) for held in value]
+    return np.inf if value == _INFINITE else value
+
+
 def _component(entry: dict[str, Any]) -> ComponentSet:
-    arrays = {key: np.array(value) for key, value in entry.items() if key != "family"}
+    arrays = {key: np.array(_number(value)) for key, value in entry.items() if key != "family"}
     return ComponentSet.from_arrays(entry["family"], arrays)

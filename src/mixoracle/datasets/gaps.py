@@ -1,0 +1,69 @@
+"""Gaps: cells of given data taken away completely at random.
+
+Which cells go does not depend on what they hold, so what is left follows the same model. One cell
+of each row and one of each column are chosen first and kept, because a case or a measurement with
+nothing in it says nothing; the gaps are then spread evenly over the other cells, exactly as many
+as were asked for. Cells that were missing before stay missing and do not count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle._checks import RandomState, check_probability, make_generator
+from mixoracle.errors import InvalidInputError
+from mixoracle.observations import Observations
+
+
+def with_gaps(
+    observations: Observations, share: float, random_state: RandomState = None
+) -> Observations:
+    """Return the observations with a share of their cells missing.
+
+    Parameters
+    ----------
+    observations : Observations
+        Each row and each column must hold something.
+    share : float
+        Which part of the cells that are there is taken away, rounded to whole cells.
+    random_state : int, Generator, SeedSequence or None
+
+    Examples
+    --------
+    >>> whole = Observations.from_array(np.ones((50, 4)), groups=2)
+    >>> with_gaps(whole, 0.1, random_state=0).missing_fraction
+    0.1
+    """
+    rng = make_generator(random_state)
+    check_probability("share", share)
+    values = np.array(observations.values)
+    there = ~np.isnan(values)
+    _check_nothing_empty(there, observations)
+    wanted = round(share * int(there.sum()))
+    # The present cell with the largest of these numbers is kept, in each row and each column.
+    keys = np.where(there, rng.random(values.shape), -1.0)
+    kept = (keys == keys.max(axis=1, keepdims=True)) | (keys == keys.max(axis=0))
+    free = np.flatnonzero(there & ~kept)
+    if wanted > len(free):
+        raise InvalidInputError(
+            f"{wanted} of {int(there.sum())} cells cannot be taken away without emptying a row or "
+            f"a column; {len(free)} can: use a smaller share or more columns"
+        )
+    values.flat[rng.choice(free, wanted, replace=False, shuffle=False)] = np.nan
+    return Observations(values, observations.names, observations.widths, observations.levels)
+
+
+def _check_nothing_empty(there: NDArray[np.bool_], held: Observations) -> None:
+    """Refuse data in which a row or a column holds nothing already."""
+    empty_rows = np.flatnonzero(~there.any(axis=1))
+    empty_columns = np.flatnonzero(~there.any(axis=0))
+    if len(empty_columns):
+        name = held.column_names[int(empty_columns[0])]
+        raise InvalidInputError(
+            f"every column should hold a value; {name!r} holds none: leave it out"
+        )
+    if len(empty_rows):
+        raise InvalidInputError(
+            f"every row should hold a value; row {int(empty_rows[0])} holds none: leave it out"
+        )

@@ -1,0 +1,108 @@
+"""Numbers that are answers: columns whose numbers name levels, and new rows read like the old.
+
+A column that holds two different numbers only, or a few whole ones (a mark from 1 to 5), has no
+density to speak of: its numbers are taken as levels. The order of ordinal answers is not used.
+New rows are read with the levels that were learned from; a level that was never seen then is a
+missing cell, and said so.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import DataWarning, InvalidInputError
+from mixoracle.observations.columns import Levels, encode_numbers
+from mixoracle.observations.record import Observations
+
+# A scale of marks has at most so many points; more different whole numbers are counts or sizes.
+MOST_LEVELS = 10
+# Fewer rows for each different number say nothing about what kind of number it is.
+_ROWS_PER_LEVEL = 10
+
+Floats = NDArray[np.float64]
+
+
+def recognise_answers(observations: Observations, keep: Collection[str] = ()) -> Observations:
+    """Make columns of answers categorical, but for the variables ``keep``."""
+    flat = [held for block in observations.levels for held in block]
+    owners = np.repeat(observations.names, observations.widths)
+    found = [
+        place
+        for place, column in enumerate(observations.values.T)
+        if flat[place] is None and owners[place] not in keep and _are_answers(column)
+    ]
+    if not found:
+        return observations
+    values = observations.values.copy()
+    for place in found:
+        values[:, place], flat[place] = encode_numbers(values[:, place], owners[place], True)
+    ends = np.cumsum(observations.widths)
+    levels = tuple(
+        tuple(flat[end - width : end]) for end, width in zip(ends, observations.widths, strict=True)
+    )
+    return Observations(values, observations.names, observations.widths, levels)
+
+
+def _are_answers(column: Floats) -> bool:
+    seen = column[~np.isnan(column)]
+    # A few rows usually show that there are too many different numbers; only then is it quick.
+    if len(np.unique(seen[: MOST_LEVELS * _ROWS_PER_LEVEL])) > MOST_LEVELS:
+        return False
+    distinct = np.unique(seen)
+    if len(distinct) < 2 or len(seen) < _ROWS_PER_LEVEL * len(distinct):
+        return False
+    whole = bool(np.all(distinct == np.floor(distinct)))
+    return len(distinct) == 2 or (whole and len(distinct) <= MOST_LEVELS)
+
+
+def conform(observations: Observations, names: tuple[str, ...], like: Observations) -> list[Floats]:
+    """The blocks of the variables ``names``, coded with the levels of ``like``."""
+    blocks = []
+    for name in names:
+        known = like.levels[like.index(name)]
+        given = observations.levels[observations.index(name)]
+        block = observations[name]
+        if len(known) != len(given):
+            raise InvalidInputError(
+                f"{name} should have {len(known)} columns as in the rows that were learned from; "
+                f"got {len(given)}"
+            )
+        if any(held is not None for held in (*known, *given)):
+            columns = [_recoded(block[:, c], given[c], known[c], name) for c in range(len(known))]
+            block = np.stack(columns, axis=1)
+        blocks.append(block)
+    return blocks
+
+
+def _recoded(column: Floats, given: Levels | None, known: Levels | None, name: str) -> Floats:
+    """One column with the codes of the known levels."""
+    if known is None:
+        there = ~np.isnan(column)
+        if given is not None and there.any():
+            raise InvalidInputError(
+                f"{name} held numbers in the rows that were learned from; new rows hold "
+                f"{given[int(column[there][0])]!r}: give numbers"
+            )
+        return column
+    codes, labels = (column, given) if given is not None else encode_numbers(column, name, True)
+    assert labels is not None  # encode_numbers was asked for levels
+    if labels == known:
+        return codes
+    position = {label: float(code) for code, label in enumerate(known)}
+    translation = np.array([*(position.get(label, np.nan) for label in labels), np.nan])
+    there = ~np.isnan(codes)
+    answer = translation[np.where(there, codes, len(labels)).astype(np.int64)]
+    lost = there & np.isnan(answer)
+    if lost.any():
+        unknown = labels[int(codes[lost][0])]
+        warnings.warn(
+            f"{name}: {int(lost.sum())} of {len(codes)} new cells hold a level that was not "
+            f"learned from (such as {unknown!r}); they count as missing",
+            DataWarning,
+            stacklevel=4,
+        )
+    return np.asarray(answer)

@@ -1,0 +1,116 @@
+"""The components of a variable in numbers: a column for each, a line for each mean or level.
+
+Whatever the family, a component is shown by what it is on average: the mean of a column of
+numbers, the probability of each level of a column of levels, by name. Mixed blocks show both, in
+the order of their columns.
+
+Assumes evidence that was gathered for the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixoracle.model import CategoricalComponents, LatentModel
+from mixoracle.model.expectation import Entry, expectation
+from mixoracle.report.columns import Column
+
+# More lines or more components than this are for a program to read; the model holds them all.
+MAX_LINES = 40
+MAX_COMPONENTS = 24
+
+
+@dataclass(frozen=True)
+class Line:
+    """The mean of a column, or the probability of one of its levels, in each component."""
+
+    title: str
+    is_share: bool
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class ComponentTable:
+    """The components of one observed variable.
+
+    ``states`` has for each parent its name and its state in each component; ``weights`` are the
+    probabilities of the components. ``more_lines`` and ``more_components`` are not shown.
+    """
+
+    states: tuple[tuple[str, tuple[int, ...]], ...]
+    weights: tuple[float, ...]
+    lines: tuple[Line, ...]
+    more_lines: int
+    more_components: int
+
+
+@dataclass(frozen=True)
+class LevelBars:
+    """Probabilities of levels: for each column its title, labels and (components, levels)."""
+
+    titles: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    shares: tuple[tuple[tuple[float, ...], ...], ...]
+
+
+def component_table(
+    model: LatentModel, columns: Sequence[Column], observed: int
+) -> ComponentTable | None:
+    """The components of a variable in numbers; None where the model has none."""
+    if model.components is None:
+        return None
+    parents = model.parents(observed)
+    sizes = tuple(model.domain_sizes[j] for j in parents)
+    n_components = model.components[observed].n_components
+    shown = min(n_components, MAX_COMPONENTS)
+    states = np.indices(sizes).reshape(len(sizes), -1)[:, :shown]
+    averages = expectation(model.components[observed])
+    own = [column for column in columns if column.observed == observed]
+    lines = tuple(
+        Line(
+            _title(entry, own[entry.column]),
+            entry.level is not None,
+            tuple(float(v) if np.isfinite(v) else None for v in averages.values[:shown, place]),
+        )
+        for place, entry in enumerate(averages.entries[:MAX_LINES])
+    )
+    weights = model.joint.marginal(parents).table.ravel()[:shown]
+    return ComponentTable(
+        states=tuple(
+            (model.latent_names[j], tuple(int(s) for s in row))
+            for j, row in zip(parents, states, strict=True)
+        ),
+        weights=tuple(float(w) for w in weights),
+        lines=lines,
+        more_lines=len(averages.entries) - len(lines),
+        more_components=n_components - shown,
+    )
+
+
+def level_bars(model: LatentModel, columns: Sequence[Column], observed: int) -> LevelBars | None:
+    """The probabilities of all levels of a variable that has nothing but levels, else None."""
+    held = None if model.components is None else model.components[observed]
+    if not isinstance(held, CategoricalComponents):
+        return None
+    own = [column for column in columns if column.observed == observed]
+    shown = min(held.n_components, MAX_COMPONENTS)
+    return LevelBars(
+        tuple(column.title for column in own),
+        tuple(column.levels or () for column in own),
+        tuple(
+            tuple(tuple(float(p) for p in row) for row in held.of_column(c)[:shown])
+            for c in range(held.width)
+        ),
+    )
+
+
+def _title(entry: Entry, column: Column) -> str:
+    if entry.level is None:
+        return column.title
+    # A model that was made elsewhere may have codes that no label was ever seen for.
+    known = column.levels is not None and entry.level < len(column.levels)
+    label = column.levels[entry.level] if known and column.levels else str(entry.level)
+    return f"{column.title} = {label}"
