@@ -4,7 +4,9 @@ Three real tests of right and wrong answers, each with a Q-matrix: which skills 
 item needs. For each test this prints what the Q-matrix promises (where it breaks the subset
 condition, no data can show the skills' joint distribution), what is learned from the items as they
 are, how far that agrees with the experts, how common each profile of skills is, and the verdicts.
-One test is also learned with the items of the same skills taken together.
+Where the Q-matrix is identifiable the same is told of the model that takes it as given, so that the
+two can be weighed by their BIC. One test is also learned with the items of the same skills taken
+together.
 
 Run ``python examples/skills.py FOLDER`` or set ``MIXORACLE_DATA``; the folder holds
 ``ecpe/ecpe_items.csv``, ``ecpe/ecpe_qmatrix.csv``, and so on.
@@ -20,9 +22,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mixoracle import CPDAG, JointTable, LatentGraphLearner, LatentModel, Observations
+from mixoracle import (
+    CPDAG,
+    Background,
+    JointTable,
+    KnownLatent,
+    LatentGraphLearner,
+    LatentModel,
+    Observations,
+)
 from mixoracle.assumptions import Verdict, column_independence, no_twins, subset_condition
-from mixoracle.errors import AssumptionWarning, MixoracleError
+from mixoracle.errors import AssumptionWarning
 from mixoracle.metrics import compare
 
 TESTS = ("ecpe", "probability", "fractions")
@@ -58,7 +68,7 @@ def grouped(items: Sequence[str], needs: pd.DataFrame) -> tuple[dict[str, list[s
     """The items of each set of skills as one group, and the Q-matrix of the groups."""
     groups: dict[str, list[str]] = {}
     for item, row in zip(items, needs.to_numpy(), strict=True):
-        groups.setdefault(skill_names(needs.columns, row), []).append(item)
+        groups.setdefault(f"for {skill_names(needs.columns, row)}", []).append(item)
     return groups, needs.drop_duplicates()
 
 
@@ -69,22 +79,48 @@ def report(title: str, answers: Observations, needs: pd.DataFrame) -> None:
     print("\nThe expert Q-matrix")
     for verdict in (no_twins(expert), subset_condition(expert), column_independence(expert)):
         print_verdict(verdict)
-    learner = LatentGraphLearner(random_state=SEED)
-    with warnings.catch_warnings():
-        # The verdicts are printed in full below.
-        warnings.simplefilter("ignore", AssumptionWarning)
-        try:
-            learner.fit(answers)
-        except MixoracleError as error:
-            print(f"\nNothing was learned: {error}\n")
-            return
-    print(f"\nLearned from the answers\n{learner.model_}")
+    learner = learned(answers)
+    print(f"\nLearned from the answers, BIC {learner.bic_:.1f}\n{learner.model_}")
     print_agreement(expert, learner.model_)
+    print_findings(learner, answers)
+    if subset_condition(expert).holds:
+        given = learned(answers, as_given(needs))
+        print(f"\nWith the expert Q-matrix as given, BIC {given.bic_:.1f}\n{given.model_}")
+        print_findings(given, answers)
+    print()
+
+
+def learned(answers: Observations, knowledge: Background | None = None) -> LatentGraphLearner:
+    """A fitted learner; its warnings are the verdicts, which are printed in full."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        return LatentGraphLearner(random_state=SEED, knowledge=knowledge).fit(answers)
+
+
+def as_given(needs: pd.DataFrame) -> Background:
+    """The Q-matrix as knowledge: which items need each skill, which do not, two states each."""
+    return Background(
+        KnownLatent(
+            skill,
+            children=[int(item) for item in np.flatnonzero(needs[skill])],
+            exactly=True,
+            domain_size=2,
+        )
+        for skill in needs.columns
+    )
+
+
+def print_findings(learner: LatentGraphLearner, answers: Observations) -> None:
+    """Print the profiles, the verdicts and the runners-up."""
     print_profiles(learner, answers)
     print("\nVerdicts")
     for verdict in learner.assumptions_:
         print_verdict(verdict)
-    print()
+    print("\nRunners-up")
+    for other in learner.alternatives_:
+        sizes = " × ".join(map(str, other.model.domain_sizes)) or "no latents"
+        how = "worse" if other.bic_gap >= 0 else "better"
+        print(f"  {sizes}: BIC {other.bic:.1f}, {how} by {abs(other.bic_gap):.1f}")
 
 
 def expert_model(items: Sequence[str], needs: pd.DataFrame) -> LatentModel:

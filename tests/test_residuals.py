@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 
 from mixoracle import LatentGraphLearner
-from mixoracle.datasets import paper_problem, random_model
+from mixoracle.datasets import (
+    item_problem,
+    kind_problem,
+    paper_problem,
+    random_model,
+    with_gaps,
+)
 from mixoracle.datasets.shapes import reshape_components
 from mixoracle.errors import AssumptionWarning
+from mixoracle.model import Bipartite
 from mixoracle.observations import Observations
+from mixoracle.oracle.preparation import prepare
+from mixoracle.refine import refine
+from mixoracle.residuals import _dependence, check
 
 
 def verdicts(observations):
@@ -47,3 +57,114 @@ def test_heavy_tails_are_seen_and_the_structure_is_found_all_the_same(seed):
     verdict = verdicts(problem.observations)["components of the assumed family"]
     assert verdict.holds is False
     assert "times the tails of normal ones" in verdict.message
+
+
+def independence(observations, graph, cells, families=None):
+    """The verdict on independence for a given graph, refined from given joint states."""
+    prepared = prepare(observations, families)
+    refined = refine(
+        prepared, graph.adjacency[prepared.variables], graph.domain_sizes, cells[prepared.rows]
+    )
+    return check(prepared, graph, refined, observations.names)[0]
+
+
+def drawn(kind, seed, n_samples=1200):
+    if kind == "items":
+        return item_problem(2, 12, n_samples, random_state=seed)
+    if kind == "numbers":
+        return paper_problem(2, 5, 2, n_samples, random_state=seed, covariance="code")
+    return kind_problem(2, 5, 2, n_samples, random_state=seed, kind=kind)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+@pytest.mark.parametrize("kind", ["categorical", "counts", "gamma", "mixed", "numbers"])
+class TestKinds:
+    def test_the_right_model_passes(self, kind, share):
+        false_alarms = 0
+        for seed in range(10):
+            problem = drawn(kind, seed)
+            model = problem.model
+            held = with_gaps(problem.observations, share, seed) if share else problem.observations
+            graph = Bipartite(model.bipartite, model.domain_sizes)
+            cells = np.ravel_multi_index(problem.states.T, model.domain_sizes)
+            families = "gamma" if kind == "gamma" else None
+            false_alarms += independence(held, graph, cells, families).holds is not True
+        assert false_alarms <= 1
+
+    def test_a_model_without_latents_is_seen_through(self, kind, share):
+        for seed in range(5):
+            problem = drawn(kind, seed)
+            held = with_gaps(problem.observations, share, seed) if share else problem.observations
+            nothing = Bipartite(np.zeros((held.n_observed, 0), dtype=bool), ())
+            cells = np.zeros(held.n_samples, dtype=np.int64)
+            verdict = independence(held, nothing, cells, "gamma" if kind == "gamma" else None)
+            assert verdict.holds is False
+            assert "a latent or a state may be missing" in verdict.message
+            # Every pair that shares a latent goes together.
+            shares = problem.model.bipartite.astype(int) @ problem.model.bipartite.T.astype(int)
+            named = {frozenset(pair) for pair in verdict.offenders}
+            first, second = np.argwhere(np.triu(shares > 0, 1))[0]
+            assert frozenset((held.names[first], held.names[second])) in named
+
+
+class TestItems:
+    @pytest.mark.parametrize("seed", range(5))
+    def test_dependent_items_without_a_latent_fail(self, seed):
+        held = drawn("items", seed).observations
+        nothing = Bipartite(np.zeros((12, 0), dtype=bool), ())
+        verdict = independence(held, nothing, np.zeros(held.n_samples, dtype=np.int64))
+        assert verdict.holds is False
+
+    def test_independent_items_without_a_latent_pass(self):
+        false_alarms = 0
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            values = (rng.random((1200, 8)) < rng.uniform(0.2, 0.8, 8)).astype(float)
+            held = Observations.from_array(values)
+            nothing = Bipartite(np.zeros((8, 0), dtype=bool), ())
+            verdict = independence(held, nothing, np.zeros(1200, dtype=np.int64))
+            false_alarms += verdict.holds is not True
+        assert false_alarms == 0
+
+    def test_the_right_model_passes(self):
+        false_alarms = 0
+        for seed in range(10):
+            problem = drawn("items", seed)
+            graph = Bipartite(problem.model.bipartite, problem.model.domain_sizes)
+            cells = np.ravel_multi_index(problem.states.T, problem.model.domain_sizes)
+            verdict = independence(problem.observations, graph, cells)
+            false_alarms += verdict.holds is not True
+        assert false_alarms <= 1
+
+    def test_shapes_of_answers_are_not_judged(self):
+        problem = drawn("categorical", 0)
+        found = verdicts(problem.observations)["components of the assumed family"]
+        assert found.holds is None
+
+
+@pytest.mark.parametrize("rare", [0.5, 0.1, 0.03])
+def test_chance_is_chance_also_where_levels_are_rare(rare):
+    """Of independent blocks one in twenty is as dependent as one in twenty is by chance."""
+    chances = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        marks = [(rng.random((300, 6)) < rare).astype(float) for _ in range(2)]
+        chances.append(_dependence(*((m - m.mean(axis=0)) / m.std(axis=0) for m in marks))[1])
+    # Three standard errors of 400 draws.
+    assert np.mean(np.array(chances) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert np.mean(np.array(chances) < 0.5) == pytest.approx(0.5, abs=0.1)
+
+
+def test_blocks_that_go_together_are_unlikely_by_chance():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        shared = rng.normal(size=(300, 1))
+        first, second = (0.5 * shared + rng.normal(size=(300, 3)) for _ in range(2))
+        strength, chance = _dependence(first, second)
+        assert strength > 0.05
+        assert chance < 1e-3
+
+
+@pytest.mark.parametrize("n_rows", [0, 2])
+def test_hardly_any_rows_show_no_dependence(n_rows):
+    assert _dependence(np.ones((n_rows, 2)), np.ones((n_rows, 2))) == (0.0, 1.0)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mixoracle.observations import Observations
     from mixoracle.oracle.exact import ExactOracle
     from mixoracle.oracle.kmeans import KMeansOracle
+    from mixoracle.oracle.projection import ProjectionOracle
     from mixoracle.oracle.protocol import MixtureOracle
     from mixoracle.oracle.signature import SignatureOracle
 
@@ -33,6 +34,7 @@ __all__ = [
     "LatentModel",
     "MixtureOracle",
     "Observations",
+    "ProjectionOracle",
     "SignatureOracle",
     "__version__",
 ]
@@ -48,6 +50,7 @@ _HOMES = {
     "LatentModel": "mixoracle.model",
     "MixtureOracle": "mixoracle.oracle.protocol",
     "Observations": "mixoracle.observations",
+    "ProjectionOracle": "mixoracle.oracle.projection",
     "SignatureOracle": "mixoracle.oracle.signature",
 }
 

@@ -397,11 +397,17 @@ def _solutions(solver: Solver, oracles: list[Any]) -> list[Solution]:
     ]
     if (given := solver.solve_known(oracles[0])) is not None:
         solutions.append(given)
-    solutions.sort(key=lambda solution: (solution.known.n_broken, -solution.score))
-    single = any(solution.graph.n_latent == 1 for solution in solutions)
-    if not single and (alone := solver.single_latent(solutions[0])) is not None:
-        solutions.append(alone)
+    solutions.sort(key=_rank)
+    if (alone := solver.single_latent(solutions[0])) is not None and not any(
+        solution.graph.n_latent == 1 and solution.score >= alone.score for solution in solutions
+    ):
+        solutions[1:] = sorted([*solutions[1:], alone], key=_rank)
     return solutions
+
+
+def _rank(solution: Solution) -> tuple[int, float]:
+    """What breaks least of what is known comes first, then what scores best."""
+    return solution.known.n_broken, -solution.score
 
 
 def _readings(oracle: Any, known: ResolvedBackground) -> list[Any]:

@@ -5,8 +5,9 @@ for each configuration of its parents: P(X) = Σ_h P(h) ∏_i P(X_i | pa(X_i) = 
 one variable alone leaves undecided are decided by all of them together. Each iteration raises
 the penalised log-likelihood, whose penalty keeps covariances away from singular ones.
 
-Works on the joint states that the start gives weight to: a state without rows stays without.
-Memory does not grow with the number of rows.
+Works on the joint states that the start gives weight to: a state without rows stays without. Where
+there are thousands of them, each row is compared with those that are plausible for it only. Memory
+does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from mixoracle.oracle.families import Prior
 from mixoracle.oracle.families.base import Floats
 from mixoracle.oracle.merging import pool
 from mixoracle.oracle.preparation import Prepared
+from mixoracle.plausible import PlausibleStates
 
 MAX_ITERATIONS = 100
 # Penalised log-likelihood per row; ten thousand rows then agree to a tenth of a nat.
@@ -82,6 +84,8 @@ class _StructuredEM:
         self._codes = codes[self._active]
         self._n_codes = [int(column.max()) + 1 for column in codes.T]
         self._weights = counts[self._active] / len(cells)
+        # The most likely active state of each row, so far.
+        self._best = np.searchsorted(self._active, cells)
         self._statistics = self._hard_statistics(codes[cells])
         self._priors: list[Prior] = [
             family.prior(statistics)
@@ -142,28 +146,24 @@ class _StructuredEM:
         log_likelihood = 0.0
         statistics = [np.zeros_like(held) for held in self._statistics]
         weights = np.zeros(len(self._active))
-        best = np.empty(n_rows, dtype=np.int64)
         # A state may lose all its weight to underflow; it then stays at the smallest number.
         log_weights = np.log(np.maximum(self._weights, np.finfo(float).tiny))
+        states = PlausibleStates(self._codes, log_weights)
         for rows in self._chunks(len(self._active)):
             features = [self._prepared.features(i, rows) for i in range(len(self._families))]
             gaps = [self._prepared.patterns(i, rows) for i in range(len(self._families))]
-            joint = np.tile(log_weights, (rows.stop - rows.start, 1))
+            densities = [
+                family.log_density(features[i], self._components[i], gaps[i])
+                for i, family in enumerate(self._families)
+            ]
+            shared = states.share_out(densities, self._best[rows])
+            log_likelihood += shared.log_likelihood
+            weights += shared.weights
+            self._best[rows] = shared.best
             for i, family in enumerate(self._families):
-                density = family.log_density(features[i], self._components[i], gaps[i])
-                joint += density[:, self._codes[:, i]]
-            peak = joint.max(axis=1, keepdims=True)
-            share = np.exp(joint - peak)
-            total = share.sum(axis=1, keepdims=True)
-            log_likelihood += float((np.log(total) + peak).sum())
-            share /= total
-            weights += share.sum(axis=0)
-            best[rows] = self._active[share.argmax(axis=1)]
-            for i, (family, n_codes) in enumerate(zip(self._families, self._n_codes, strict=True)):
-                own = _by_code(share, self._codes[:, i], n_codes)
-                held = self._components[i]
+                own, held = shared.by_code[i], self._components[i]
                 statistics[i] += family.statistics(features[i], own, held, gaps[i])
-        return log_likelihood, statistics, weights / n_rows, best
+        return log_likelihood, statistics, weights / n_rows, self._active[self._best]
 
     def _penalty(self) -> float:
         return sum(
@@ -189,10 +189,3 @@ class _StructuredEM:
         n_rows = self._prepared.n_samples
         step = max(1, _CHUNK_ENTRIES // n_columns)
         return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
-
-
-def _by_code(share: Floats, codes: NDArray[np.int64], n_codes: int) -> Floats:
-    """Responsibilities of joint states added up to those of one variable's configurations."""
-    selector = np.zeros((share.shape[1], n_codes))
-    selector[np.arange(len(codes)), codes] = 1.0
-    return share @ selector

@@ -17,7 +17,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.stats import gamma
 
 from mixoracle.assumptions import Verdict
 from mixoracle.model import Bipartite
@@ -62,9 +62,7 @@ def _some_rows(n_samples: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n_samples - 1, min(n_samples, _MAX_ROWS)).astype(np.int64))
 
 
-def _whitened(
-    coordinates: Floats, codes: NDArray[np.int64], has_gaps: NDArray[np.bool_]
-) -> Floats:
+def _whitened(coordinates: Floats, codes: NDArray[np.int64], has_gaps: NDArray[np.bool_]) -> Floats:
     """Each row centred by its component; columns uncorrelated, with unit variance, or 0.
 
     A row with a gap tells nothing here, because what was filled in is no evidence: it is 0.
@@ -88,12 +86,8 @@ def _independence(whitened: list[Floats], names: Sequence[str]) -> Verdict:
     pairs = list(combinations(range(len(whitened)), 2))
     offenders = []
     for first, second in pairs:
-        n_rows = int((whitened[first].any(axis=1) & whitened[second].any(axis=1)).sum())
-        correlation = whitened[first].T @ whitened[second] / max(1, n_rows)
-        if correlation.size == 0:
-            continue
-        strength = float(np.sqrt(np.mean(correlation**2)))
-        chance = float(chi2.sf(n_rows * (correlation**2).sum(), correlation.size))
+        both = whitened[first].any(axis=1) & whitened[second].any(axis=1)
+        strength, chance = _dependence(whitened[first][both], whitened[second][both])
         if chance < _FALSE_ALARM / len(pairs) and strength > _SMALL_CORRELATION:
             offenders.append((strength, names[first], names[second]))
     if not offenders:
@@ -109,6 +103,30 @@ def _independence(whitened: list[Floats], names: Sequence[str]) -> Verdict:
         "state may be missing, or one measurement acts on the other",
         tuple((one, other) for _, one, other in offenders),
     )
+
+
+def _dependence(first: Floats, second: Floats) -> tuple[float, float]:
+    """The root-mean-square correlation of two blocks, and how likely one so large is by chance.
+
+    N times the sum of squared correlations, were the rows of one block shuffled, has a mean and a
+    variance that the lengths of the rows give; a Gamma distribution with these stands for its
+    own. With light tails it is the usual χ²; rare levels have long rows, and a wider one.
+    """
+    n_rows = len(first)
+    if n_rows < 3 or min(first.shape[1], second.shape[1]) == 0:
+        return 0.0, 1.0
+    correlation = first.T @ second / n_rows
+    statistic = n_rows * float((correlation**2).sum())
+    mean, same_row, other_row = 1.0, 1.0 / n_rows, 2.0
+    for block in (first, second):
+        lengths = (block**2).sum(axis=1)
+        crossed = float(((block.T @ block) ** 2).sum() - (lengths**2).sum())
+        mean *= float(lengths.mean())
+        same_row *= float(lengths.var())
+        other_row *= max(crossed, 0.0) / (n_rows * (n_rows - 1.0))
+    variance = max(same_row + other_row, np.finfo(float).tiny)
+    chance = float(gamma.sf(statistic, mean**2 / variance, scale=variance / mean))
+    return float(np.sqrt(np.mean(correlation**2))), chance
 
 
 def _typical_tails(block: Floats, codes: NDArray[np.int64]) -> float | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mixoracle import latent
 from mixoracle.assumptions import Verdict
-from mixoracle.background import Application, ResolvedBackground
+from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.errors import InvalidInputError, ModelContradictionError
 from mixoracle.model import Bipartite, ComponentSet, JointTable
 from mixoracle.model.joint import emptiness
@@ -149,7 +149,9 @@ class Solver:
         graph = Bipartite(driven, (len(occupied),), 0.0, "single latent")
         verdict = Verdict("consistent counts", "obs:counting", True, "a single latent always fits")
         reading = _as_reading(graph, cells)
-        return self._refined(solution.oracle, reading, graph, cells, (), verdict)
+        # What is known of several latents says nothing about the one that stands for all.
+        alone = replace(self, known=Background().resolved(self.observations.names))
+        return alone._refined(solution.oracle, reading, graph, cells, (), verdict)
 
     def _refined(
         self,

@@ -194,8 +194,8 @@ def test_text_among_numbers(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv") == (
         "column 'b' should hold numbers or labels, not both; row 0 is '0.346' and row 7 is "
-        "'n.d.': mark missing numbers by NaN or an empty cell, or declare the column by --types "
-        "as categorical"
+        "'n.d.': mark missing numbers by NaN or an empty cell, or declare the column with "
+        "--categorical"
     )
 
 
@@ -258,8 +258,7 @@ def test_types_and_drop_are_obeyed(run, tmp_path, columns):
     for types in ("mode=categorical", "t.json"):
         held = understood(run, "data.csv", "--drop", "note", "--types", types)
         kinds = {v["name"]: v["kind"] for v in held["variables"]}
-        assert kinds == {"a": "continuous", "b": "continuous", "c": "continuous",
-                         "mode": "categorical"}  # fmt: skip
+        assert kinds == {"a": "numbers", "b": "numbers", "c": "numbers", "mode": "levels"}
 
 
 def test_a_constant_column_of_a_wider_variable_is_only_noted(run, tmp_path):
@@ -271,8 +270,99 @@ def test_a_constant_column_of_a_wider_variable_is_only_noted(run, tmp_path):
 def test_missing_cells_are_counted(run, tmp_path, columns):
     columns["b"][:10] = [""] * 10
     write_csv(tmp_path / "data.csv", columns)
-    shares = {v["name"]: v["missing"] for v in understood(run, "data.csv")["variables"]}
-    assert shares == {"a": 0.0, "b": 0.25, "c": 0.0}
+    held = understood(run, "data.csv")
+    assert {v["name"]: v["missing"] for v in held["variables"]} == {"a": 0.0, "b": 0.25, "c": 0.0}
+    assert held["notes"] == [
+        "10 of 120 cells are missing (8.3 %); what is there is used, and nothing is filled in"
+    ]
+
+
+def kinds_of(held):
+    return {v["name"]: v["kind"] for v in held["variables"]}
+
+
+def whole_numbers(columns):
+    """Beside plain numbers: marks from 1 to 3, and counts."""
+    rng = np.random.default_rng(0)
+    marks = (np.arange(ROWS) % 3 + 1).tolist()
+    return {**columns, "mark": marks, "visits": rng.permutation(ROWS).tolist()}
+
+
+def test_what_numbers_were_taken_for_is_said_and_can_be_corrected(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", whole_numbers(columns))
+    held = understood(run, "data.csv")
+    assert kinds_of(held) == dict.fromkeys("abc", "numbers") | {
+        "mark": "levels",
+        "visits": "counts",
+    }
+    assert held["notes"] == [
+        "numbers were read by their values: mark as levels and visits as counts; --family "
+        "NAME=gaussian reads them as numbers of any size"
+    ]
+    for said in (["--types", "mark=continuous"], ["--family", "mark=gaussian"]):
+        assert kinds_of(understood(run, "data.csv", *said))["mark"] == "numbers"
+    for said in (["--categorical", "visits"], ["--family", "visits=categorical"]):
+        assert kinds_of(understood(run, "data.csv", *said))["visits"] == "levels"
+
+
+def test_one_family_for_all_but_what_has_its_own(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", whole_numbers(columns))
+    said = "--family student --family visits=counts --family visits=counts --drop mark"
+    held = understood(run, "data.csv", *said.split(), "--types", "a=continuous")
+    kinds = dict.fromkeys("abc", "heavy-tailed numbers") | {"visits": "counts"}
+    assert kinds_of(held) == kinds
+
+
+def test_everything_may_be_levels(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", whole_numbers(columns) | {"case": range(ROWS)})
+    held = understood(run, "data.csv", "--family", "categorical", "--id-column", "case")
+    assert set(kinds_of(held).values()) == {"levels"}
+    assert len(held["variables"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (["a=normal"], "--family should name one of gaussian, diagonal, student, gamma, counts, "
+         "categorical, as in visits=counts; got 'a=normal'"),
+        (["poisson"], "--family should name one of gaussian, diagonal, student, gamma, counts, "
+         "categorical, as in visits=counts; got 'poisson'"),
+        (["vists=counts"], "--family names 'vists', which is no variable of the data; did you mean "
+         "'visits'?"),
+        (["vists=categorical"], "--family names 'vists', which is not there; did you mean "
+         "'visits'?"),
+        (["a=gamma", "a=counts"], "--family should be said once for a; got gamma and counts"),
+        (["gamma", "counts"], "--family should be said once for all variables; got gamma and "
+         "counts"),
+        (["a=counts"], "counts should be whole numbers from 0 on; a is declared so and holds "
+         "0.126"),
+        (["b=gamma"], "amounts of the family gamma should be above 0; b is declared so and holds "
+         f"{min(numbers(1)):g}: leave zeros missing, or add a small amount"),
+    ],
+)  # fmt: skip
+def test_families_without_sense(refused, tmp_path, columns, said, sentence):
+    write_csv(tmp_path / "data.csv", whole_numbers(columns))
+    arguments = [word for family in said for word in ("--family", family)]
+    assert refused("data.csv", *arguments) == sentence
+
+
+def test_a_column_cannot_be_both(refused, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv", "--types", "a=continuous", "--categorical", "a") == (
+        "'a' should be declared once; --types says continuous, and --categorical names it too: "
+        "leave one of them out"
+    )
+    assert refused("data.csv", "--categorical", "z") == (
+        "--categorical names 'z', which is not there; there are 'a', 'b', 'c'"
+    )
+
+
+def test_a_column_that_says_nothing_new_is_noted(run, tmp_path, columns):
+    columns["copy"] = columns["a"]
+    write_csv(tmp_path / "data.csv", columns)
+    assert understood(run, "data.csv")["notes"] == [
+        "'copy' equals 'a' in every row and says nothing new; leave one out with --drop 'copy'"
+    ]
 
 
 def test_a_dry_run_shows_a_table_and_leaves_nothing(run, tmp_path, columns):

@@ -14,6 +14,7 @@ import pytest
 
 from mixoracle import LatentGraphLearner, LatentModel, Observations
 from mixoracle.cli.fitting import PLANS
+from mixoracle.datasets import item_problem
 from mixoracle.errors import AssumptionWarning
 from mixoracle.metrics import compare
 
@@ -290,3 +291,120 @@ def test_no_processor_is_bad_input(run, problem):
 @pytest.mark.parametrize("oracle", PLANS)
 def test_the_shares_of_the_stages_add_up(oracle):
     assert sum(share for _, share in PLANS[oracle]) == pytest.approx(1)
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory):
+    """Answers, marks, counts, amounts and numbers of 300 cases with gaps, two of them empty."""
+    rng = np.random.default_rng(0)
+    ill = rng.random(300) < 0.4
+    columns = {
+        "mood": np.where(rng.random(300) < np.where(ill, 0.9, 0.1), "low, bad", "good"),
+        "pain": rng.binomial(4, np.where(ill, 0.85, 0.15)) + 1,
+        "visits": rng.poisson(rng.gamma(3.0, np.where(ill, 5.0, 0.5))),
+        "cost": rng.gamma(6.0, np.where(ill, 40.0, 5.0)).round(2),
+        "pulse": rng.normal(np.where(ill, 85.0, 65.0), 4.0).round(1),
+    }
+    cells = np.array([[str(cell) for cell in held] for held in columns.values()], dtype=object).T
+    cells[rng.random(cells.shape) < 0.1] = ""
+    cells[[7, 70]] = ""
+    path = tmp_path_factory.mktemp("survey") / "survey.csv"
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        writer.writerows(cells.tolist())
+    return path, int((cells == "").sum())
+
+
+def test_columns_of_all_kinds_with_gaps(run, survey, tmp_path):
+    path, missing = survey
+    result = run("learn", path, "--family", "cost=gamma", "--out", "result")
+    assert result.exit_code == 0, result.output
+    shown = result.stdout
+    assert "How the columns were read" in shown
+    for line in ("levels (2 to 5)  │ mood, pain", "counts           │ visits", "amounts │ cost"):
+        assert line in shown
+    notes = [line for line in shown.splitlines() if line.startswith("Note: ")]
+    share = 100 * missing / 1500
+    assert notes == [
+        f"Note: {missing} of 1,500 cells are missing ({share:.1f} %); what is there is used, and "
+        "nothing is filled in.",
+        "Note: numbers were read by their values: pain as levels and visits as counts; --family "
+        "NAME=gaussian reads them as numbers of any size.",
+        "Note: 2 of 300 rows have no value at all; nothing is learned from them, and they get the "
+        "most likely state.",
+    ]
+    assert "Warning" not in result.output
+    record = json.loads((tmp_path / "result" / "run.json").read_text())
+    assert record["settings"]["oracle"] == "signature"
+    assert record["settings"]["family"] == ["cost=gamma"]
+    assert record["data"]["declared"] == {"cost": "gamma"}
+    assert record["data"]["read_as"] == {
+        "mood": "categorical",
+        "pain": "categorical",
+        "visits": "counts",
+        "cost": "gamma",
+        "pulse": "gaussian",
+    }
+    assert [f"Note: {note}." for note in record["data"]["notes"]] == notes
+    families = [held.family for held in LatentModel.load(tmp_path / "result").components]
+    assert families == list(record["data"]["read_as"].values())
+    page = (tmp_path / "result" / "report.html").read_text()
+    assert "mood = low, bad" in page
+    # The same from the folder alone, without the data.
+    assert run("report", "result", "--figures").exit_code == 0
+    assert (tmp_path / "result" / "report.html").read_text() == page
+
+
+def test_json_tells_how_the_columns_were_read(run, survey):
+    path, missing = survey
+    told = json.loads(run("learn", path, "--out", "result", "--json").stdout)
+    assert told["read_as"] == {
+        "levels": ["mood", "pain"],
+        "counts": ["visits"],
+        "numbers": ["cost", "pulse"],
+    }
+    assert told["missing_cells"] == missing
+    assert len(told["notes"]) == 3
+
+
+def test_the_projection_oracle_has_a_plan(run, tmp_path):
+    item_problem(1, 6, 300, random_state=0).observations.write(tmp_path / "items.csv")
+    result = run("learn", "items.csv", "--oracle", "projection", "--out", "result")
+    assert result.exit_code == 0, result.output
+    assert "step 2 of 7: fitting one mixture over all variables" in result.stderr
+    record = json.loads((tmp_path / "result" / "run.json").read_text())
+    assert record["settings"]["oracle"] == "projection"
+    assert set(record["timings"]) < {stage for stage, _ in PLANS["projection"]}
+
+
+def test_a_second_look_does_not_disturb_the_progress(run, tmp_path):
+    """Where the default oracle cannot see, the other one's stages have no numbers."""
+    item_problem(1, 6, 300, random_state=0).observations.write(tmp_path / "items.csv")
+    result = run("learn", "items.csv", "--out", "result")
+    stages = [line.split("s] ")[1] for line in result.stderr.splitlines()]
+    assert "fitting one mixture over all variables" in stages
+    assert stages.count("decoding the latents") == 1
+    numbered = [stage.split(":")[0] for stage in stages if stage.startswith("step")]
+    assert numbered == [f"step {i} of 8" for i in range(1, 9)]
+
+
+def test_families_reach_the_learner(run, survey, monkeypatch):
+    seen = {}
+
+    class Recording(LatentGraphLearner):
+        def fit(self, *arguments, **choices):
+            seen.update(self.get_params())
+            return super().fit(*arguments, **choices)
+
+    monkeypatch.setattr("mixoracle.cli.fitting.LatentGraphLearner", Recording)
+    arguments = "--family cost=gamma --types pulse=continuous --out result --quiet"
+    assert run("learn", survey[0], *arguments.split()).exit_code == 0
+    assert seen["families"] == {"cost": "gamma", "pulse": "gaussian"}
+
+
+def test_bad_families_leave_nothing(run, survey, tmp_path):
+    result = run("learn", survey[0], "--family", "pulse=counts", "--out", "result")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: counts should be whole numbers from 0 on; pulse is")
+    assert list(tmp_path.iterdir()) == []

@@ -81,7 +81,7 @@ def test_a_model_without_evidence_is_no_result(run, problem, command):
         ("evidence.json", '{"format": "mixoracle.Evidence", "version": 9}', "format version 9"),
         (
             "evidence.json",
-            '{"format": "mixoracle.Evidence", "version": 1}',
+            '{"format": "mixoracle.Evidence", "version": 2}',
             "the evidence of this result is not complete",
         ),
         ("run.json", "[]", "run.json should hold a JSON object"),

@@ -16,7 +16,7 @@ def test_stages_tell_the_step_and_what_remains(monkeypatch):
     now = 100.0
     monkeypatch.setattr("time.perf_counter", lambda: now)
     stages = Stages(PLAN, lambda text, share: shown.append((text, share)))
-    for name in ("first", "second", "something else", "third"):
+    for name in ("first", "second", "something else", "first", "third"):
         stages(name)
         now += 20
     stages.finish()
@@ -24,10 +24,12 @@ def test_stages_tell_the_step_and_what_remains(monkeypatch):
     assert texts == [
         "step 1 of 3: first",
         "step 2 of 3: second (about 20 s left)",
-        "something else (about 10 s left)",
+        # What nobody planned, or comes again, neither has a number nor says what remains.
+        "something else",
+        "first",
         "step 3 of 3: third (about 15 s left)",
     ]
-    assert [round(share, 2) for _, share in shown] == [0, 0.5, 0.8, 0.8]
+    assert [round(share, 2) for _, share in shown] == [0, 0.5, 0.8, 0.8, 0.8]
 
 
 def test_timings_hold_every_stage_and_add_up():

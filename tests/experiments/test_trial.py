@@ -6,6 +6,7 @@ import pytest
 
 import mixoracle.datasets
 import mixoracle.learner
+import mixoracle.solving
 import mixoracle.metrics
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem
@@ -78,7 +79,7 @@ def test_the_learner_names_the_stages_that_we_listen_for(task):
     [
         (mixoracle.datasets, "paper_problem", "draw"),
         (mixoracle.learner.SignatureOracle, "fit", "oracle"),
-        (mixoracle.learner, "refine", "graph"),
+        (mixoracle.solving, "refine", "graph"),
         (LatentGraphLearner, "_search", "search"),
         (mixoracle.metrics, "compare_states", "compare"),
     ],

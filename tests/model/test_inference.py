@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +7,18 @@ import pytest
 from mixoracle.datasets import random_model
 from mixoracle.datasets.graphs import random_dag, random_joint
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.model import (
+    CPDAG,
+    CategoricalComponents,
+    CountComponents,
+    DiagonalComponents,
+    GammaComponents,
+    JointTable,
+    LatentModel,
+    ProductComponents,
+    StudentComponents,
+)
+from mixoracle.model.expectation import expectation
 from mixoracle.model.export.agrum import load_pyagrum, to_pyagrum
 from mixoracle.model.factorisation import factorised, truncated
 
@@ -312,3 +324,94 @@ def test_a_class_too_large_for_a_sparse_table_is_refused(monkeypatch):
     model = model_over(JointTable(np.array([[0.3, 0.7], [0.0, 0.0]])), CPDAG.from_dag([(0, 1)], 2))
     with pytest.raises(InvalidInputError, match="2 DAGs, too many"):
         model.effect("H1", "H2")
+
+
+MAKERS = {
+    "diagonal": lambda rng, k: DiagonalComponents(rng.normal(size=(k, 2)), np.ones((k, 2))),
+    "counts": lambda rng, k: CountComponents(
+        rng.uniform(1, 9, (k, 2)), np.where(rng.random((k, 2)) < 0.5, 2.0, np.inf)
+    ),
+    "gamma": lambda rng, k: GammaComponents(rng.uniform(1, 9, (k, 2)), np.full((k, 2), 3.0)),
+    "student": lambda rng, k: StudentComponents(
+        rng.normal(size=(k, 2)), np.stack([np.eye(2)] * k), 4.0
+    ),
+    "categorical": lambda rng, k: CategoricalComponents(
+        np.hstack([rng.dirichlet(np.ones(n), size=k) for n in (2, 3)]), np.array([2, 3])
+    ),
+    "product": lambda rng, k: ProductComponents(
+        (MAKERS["categorical"](rng, k), MAKERS["counts"](rng, k)), ((3, 0), (2, 1))
+    ),
+}
+
+
+def of_family(model, family, seed=0):
+    """The model with components of another family in all of its observed variables."""
+    rng = np.random.default_rng(seed)
+    held = [MAKERS[family](rng, model.n_components(i)) for i in range(model.n_observed)]
+    return replace(model, components=tuple(held))
+
+
+@pytest.mark.parametrize("family", MAKERS)
+def test_means_are_those_of_samples_whatever_the_family(full_model, family):
+    model = of_family(full_model, family)
+    answer = model.query("X2")
+    rng = np.random.default_rng(1)
+    labels = rng.choice(len(answer.table), size=40_000, p=answer.table)
+    rows = model.components[1].sample(labels, rng)
+    for title, mean in zip(answer.mean_of, answer.mean, strict=True):
+        column, _, level = title.removeprefix("X2[").partition("]")
+        cells = rows[:, int(column)]
+        drawn = cells if not level else cells == float(level.removeprefix(" = "))
+        assert drawn.mean() == pytest.approx(mean, abs=5 * drawn.std() / 200 + 1e-12)
+
+
+@pytest.mark.parametrize("family", MAKERS)
+def test_effects_range_over_members_whatever_the_family(full_model, family):
+    model = of_family(full_model, family)
+    found = model.effect("H1", "X1")
+    means = expectation(model.components[0]).values
+    assert found.mean_of == model.query("X1").mean_of
+    assert found.mean_lower == pytest.approx((found.member_lower @ means).min(axis=0))
+    assert found.mean_upper == pytest.approx((found.member_upper @ means).max(axis=0))
+
+
+def test_levels_are_answered_by_their_probabilities(full_model):
+    model = of_family(full_model, "categorical")
+    answer = model.query("X1")
+    assert answer.mean_of == ("X1[0] = 0", "X1[0] = 1", "X1[1] = 0", "X1[1] = 1", "X1[1] = 2")
+    assert answer.mean[:2].sum() == pytest.approx(1)
+    assert answer.mean[2:].sum() == pytest.approx(1)
+    assert full_model.query("X1").mean_of == tuple(f"X1[{c}]" for c in range(5))
+    assert full_model.query("H1").mean_of == ()
+
+
+def test_levels_and_gaps_are_evidence(full_model):
+    model = of_family(full_model, "categorical")
+    held = model.components[0]
+    prior = model.joint.marginal(model.parents(0)).table.ravel()
+    found = model.query("X1", given={"X1": [1, np.nan]}).table
+    weights = prior * held.of_column(0)[:, 1]
+    assert found == pytest.approx(weights / weights.sum())
+    assert model.query("X1", given={"X1": [np.nan, np.nan]}).table == pytest.approx(prior)
+
+
+@pytest.mark.parametrize(
+    ("family", "value", "words"),
+    [
+        ("categorical", ["yes", 0], "levels by their codes 0, 1, … and gaps by NaN; got .'yes', 0"),
+        ("categorical", [0, 3], "column 1 has codes 0 to 2; got 3"),
+        ("counts", [1.5, 2], "has probability 0 in this model"),
+        ("gamma", [-1.0, 2.0], "has probability 0 in this model"),
+        ("product", [0, 0, 0], "should have 4 numbers"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(full_model, family, value, words):
+    model = of_family(full_model, family)
+    with pytest.raises(InvalidInputError, match=words):
+        model.query("H1", given={"X1": value})
+
+
+def test_values_that_cannot_be_are_refused_after_an_intervention(full_model):
+    model = of_family(full_model, "gamma")
+    with pytest.raises(InvalidInputError, match="probability 0"):
+        model.do({"H1": 0}).query("H2", given={"X1": [-1.0, 2.0]})

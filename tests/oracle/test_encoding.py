@@ -65,17 +65,17 @@ def drawn_components(family, rng, k=3):
         by_column = [rng.dirichlet(np.ones(n), size=k) for n in family.n_levels]
         return CategoricalComponents(np.hstack(by_column), family.n_levels)
     means = rng.normal(size=(k, family.width))
-    if isinstance(family, CountFamily):
-        return CountComponents(np.exp(means), rng.uniform(1.0, 9.0, means.shape))
-    if isinstance(family, GammaFamily):
-        return GammaComponents(np.exp(means), rng.uniform(1.0, 9.0, means.shape))
-    if isinstance(family, DiagonalFamily):
-        return DiagonalComponents(means, rng.uniform(0.2, 2.0, means.shape))
+    spread = rng.uniform(1.0, 9.0, means.shape)
     roots = rng.normal(size=(k, family.width, family.width + 2))
     matrices = roots @ np.swapaxes(roots, 1, 2) / (family.width + 2)
-    if isinstance(family, StudentFamily):
-        return StudentComponents(means, matrices, STUDENT_DEGREES)
-    return GaussianComponents(means, matrices)
+    made = {
+        CountFamily: lambda: CountComponents(np.exp(means), spread),
+        GammaFamily: lambda: GammaComponents(np.exp(means), spread),
+        DiagonalFamily: lambda: DiagonalComponents(means, spread / 4.0),
+        StudentFamily: lambda: StudentComponents(means, matrices, STUDENT_DEGREES),
+        GaussianFamily: lambda: GaussianComponents(means, matrices),
+    }
+    return made[type(family)]()
 
 
 def encoder_of(block, kinds):
@@ -94,9 +94,7 @@ def check_densities(encoder, block, rng):
     coordinates = encoder.encode(block)
     over_coordinates = components.log_density(coordinates)
     own = encoder.decode(components).log_density(block)
-    added = [
-        encoder.log_units(block[[row]], coordinates[[row]]) for row in range(len(block))
-    ]
+    added = [encoder.log_units(block[[row]], coordinates[[row]]) for row in range(len(block))]
     np.testing.assert_allclose(own, over_coordinates + np.array(added)[:, None], rtol=1e-7)
     assert encoder.log_units(block, coordinates) == pytest.approx(np.sum(added))
 
@@ -122,9 +120,8 @@ def test_densities_of_mixed_blocks_learned_in_any_order_of_columns(seed, kinds, 
     encoder = moved_encoder(block, kinds, order)
     check_densities(encoder, block, rng)
     np.testing.assert_allclose(
-        encoder.encode(block), encoder_of(block[:, order], [kinds[c] for c in order]).encode(
-            block[:, order]
-        )
+        encoder.encode(block),
+        encoder_of(block[:, order], [kinds[c] for c in order]).encode(block[:, order]),
     )
 
 
@@ -179,9 +176,7 @@ class TestWideBlocks:
         block, rng = self.block(0, n_samples)
         part = number_part(block, np.arange(self.WIDTH), kind)
         assert part.n_coordinates == MAX_WIDTH
-        np.testing.assert_allclose(
-            part.rotation.T @ part.rotation, np.eye(MAX_WIDTH), atol=1e-10
-        )
+        np.testing.assert_allclose(part.rotation.T @ part.rotation, np.eye(MAX_WIDTH), atol=1e-10)
         scaled = (block - part.shift) / part.scale
         # Three directions made the block: hardly anything is outside of 24.
         assert np.sum(part.encode(block) ** 2) > 0.99 * np.sum(scaled**2)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.datasets import item_problem, kind_problem, with_gaps
+from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.model import GaussianComponents
 from mixoracle.observations import Observations
 from mixoracle.oracle.preparation import prepare
@@ -237,13 +237,13 @@ class TestGaps:
         holes = np.column_stack([np.arange(5.0), np.full(5, np.nan)])
         with pytest.raises(InvalidInputError, match="column 1 of V has no value in any row: drop"):
             prepare(Observations.from_arrays({"V": holes}))
-        with pytest.raises(InvalidInputError, match="^X2 has no value in any row: drop it"):
+        with pytest.raises(InvalidInputError, match=r"^X2 has no value in any row: drop it"):
             prepare(Observations.from_array(holes))
 
     def test_a_column_of_levels_without_any_value_is_refused(self):
         levels = ((("a", "b"),), (None,))
         values = np.column_stack([np.full(5, np.nan), np.arange(5.0)])
-        with pytest.raises(InvalidInputError, match="^q has no value in any row: drop it"):
+        with pytest.raises(InvalidInputError, match=r"^q has no value in any row: drop it"):
             prepare(Observations(values, ("q", "x"), (1, 1), levels))
 
     def test_rows_without_any_value_are_kept_and_said(self):

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from mixoracle.oracle.families import GaussianFamily
+from mixoracle.oracle.families import CategoricalFamily, CountFamily, GaussianFamily
+from mixoracle.oracle.families.base import Patterns
 from mixoracle.oracle.segmentation import FIRST_PIECES, ROWS_PER_PIECE, segment
 
 
@@ -94,3 +95,77 @@ def test_the_same_seed_gives_the_same_labels():
     first, again = run(block, seed=7), run(block, seed=7)
     np.testing.assert_array_equal(first[0], again[0])
     assert first[1].confidence == again[1].confidence
+
+
+class TestGaps:
+    @pytest.mark.parametrize("gaps", [0.05, 0.3], ids=["most rows whole", "few rows whole"])
+    def test_rows_with_gaps_get_the_label_of_what_was_seen(self, gaps):
+        """Each column alone tells the components apart, so any cell of a row is enough."""
+        right = []
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            truth = rng.integers(4, size=900)
+            centres = np.stack([rng.permutation(4) for _ in range(3)], axis=1)
+            block = 12.0 * centres[truth] + rng.normal(size=(900, 3))
+            block = (block - block.mean(axis=0)) / block.std(axis=0)
+            missing = rng.random(block.shape) < gaps
+            block[missing & (np.arange(3) != rng.integers(3, size=(900, 1)))] = np.nan
+            family = GaussianFamily(3)
+            labels, merging = segment(
+                block, family.features(block), Patterns.of(block), family, 128, seed
+            )
+            assert labels.shape == (900,)
+            assert labels.max() < merging.n_components
+            table = np.zeros((merging.n_components, 4))
+            np.add.at(table, (labels, truth), 1)
+            right.append(table.max(axis=1).sum() / 900)
+        assert np.median(right) > 0.99
+
+    def test_a_row_with_nothing_gets_the_largest_component(self):
+        rng = np.random.default_rng(0)
+        block, truth = separated(rng, 2, 1000, 2, [0.8, 0.2])
+        block[:3] = np.nan
+        family = GaussianFamily(2)
+        labels, _ = segment(block, family.features(block), Patterns.of(block), family, 128, 0)
+        assert len(set(labels[:3])) == 1
+        assert labels[0] == np.bincount(labels[truth == 0]).argmax()
+
+    @pytest.mark.parametrize("n_levels", [1, 2, 3])
+    def test_few_different_rows_make_no_more_pieces(self, n_levels):
+        """A single item with gaps: more pieces than that would be asked of k-means in vain."""
+        rng = np.random.default_rng(0)
+        block = rng.integers(n_levels, size=(400, 1)).astype(float)
+        block[rng.random(400) < 0.2] = np.nan
+        family = CategoricalFamily([n_levels])
+        labels, merging = segment(block, family.features(block), Patterns.of(block), family, 128, 0)
+        assert labels.max() < merging.n_components <= n_levels + 1
+
+
+class TestOtherFamilies:
+    def test_answers_fall_into_their_components(self):
+        right = 0
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            truth = rng.integers(3, size=600)
+            favoured = np.array([[0, 1, 2, 0, 1], [1, 2, 0, 0, 2], [2, 2, 1, 1, 0]])[truth]
+            other = rng.integers(3, size=favoured.shape)
+            block = np.where(rng.random(favoured.shape) < 0.9, favoured, other).astype(float)
+            family = CategoricalFamily([3] * 5)
+            labels, merging = segment(block, family.features(block), None, family, 128, seed)
+            table = np.zeros((merging.n_components, 3))
+            np.add.at(table, (labels, truth), 1)
+            right += merging.n_components == 3 and table.max(axis=1).sum() > 0.97 * 600
+        assert right >= 9
+
+    def test_counts_fall_into_their_components(self):
+        right = 0
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            truth = rng.integers(3, size=600)
+            block = rng.poisson(np.array([[2, 20], [15, 3], [30, 30]])[truth]).astype(float)
+            family = CountFamily(2)
+            labels, merging = segment(block, family.features(block), None, family, 128, seed)
+            table = np.zeros((merging.n_components, 3))
+            np.add.at(table, (labels, truth), 1)
+            right += merging.n_components == 3 and table.max(axis=1).sum() > 0.97 * 600
+        assert right >= 9

@@ -106,3 +106,40 @@ def test_pieces_join_only_where_all_other_labels_agree():
     shape = whole_rows(block)
     assert join_uncut_pieces(labels, 0, shape, members).tolist() == [0, 0, 1]
     assert join_uncut_pieces(labels, 1, shape, members).tolist() == [0, 1, 2]
+
+
+def test_labels_without_whole_rows_are_no_bridge_between_others():
+    """A label whose rows all have gaps looks like anything, and says nothing of shape."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels = np.repeat([0, 1, 2], [400, 400, 2])
+        block = rng.normal(size=(802, 2)) + 14.0 * labels[:, None]
+        block[labels == 2, 0] = np.nan
+        alone = np.stack([labels, np.zeros(802, dtype=int)], axis=1)
+        assert join_alike_labels(alone, 0, whole_rows(block)).max() == 2
+        tuples = np.array([[0, 0], [1, 0], [2, 0]])
+        pieces = join_uncut_pieces(tuples, 0, whole_rows(block), labels)
+        assert pieces.tolist() == [0, 1, 2]
+
+
+def test_only_whole_rows_show_a_shape():
+    rng = np.random.default_rng(0)
+    block = rng.normal(size=(500, 2))
+    chosen = rng.random(500) < 0.5
+    np.testing.assert_array_equal(whole_rows(block).where(chosen), block[chosen])
+    block[::3, 1] = np.nan
+    found = whole_rows(block).where(chosen)
+    np.testing.assert_array_equal(found, block[chosen & ~np.isnan(block[:, 1])])
+
+
+def test_without_numbers_there_is_nothing_to_join():
+    labels = np.random.default_rng(0).integers(3, size=(200, 2))
+    np.testing.assert_array_equal(join_alike_labels(labels, 0, None), labels[:, 0])
+    tuples = np.array([[0, 0], [1, 0], [2, 0]])
+    assert join_uncut_pieces(tuples, 0, None, labels[:, 0]).tolist() == [0, 1, 2]
+
+
+def test_tails_show_in_some_of_many_rows():
+    for seed in range(5):
+        rows = np.random.default_rng(seed).normal(size=(20_000, 2))
+        assert abs(typical_tails(rows) - 1.0) < 0.12

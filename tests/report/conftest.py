@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mixoracle import ExactOracle, Observations, assumptions
-from mixoracle.datasets import random_model, sample
+from mixoracle.datasets import random_model, sample, with_gaps
 from mixoracle.model import LatentModel
 from mixoracle.oracle.counts import ComponentCounts
 from mixoracle.report.evidence import gather
@@ -45,11 +45,15 @@ def renamed(model, observed_names=None, latent_names=None):
     )
 
 
-def answer_of(model, n_samples=400, seed=0, **changes):
+def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **changes):
     """A learner's answer that is right in everything, with data that fit to it."""
     observations, states = sample(model, n_samples, np.random.default_rng(seed))
-    blocks = [observations[i] for i in range(model.n_observed)]
-    observations = Observations.from_arrays(dict(zip(model.observed_names, blocks, strict=True)))
+    if share_missing:
+        observations = with_gaps(observations, share_missing, seed)
+    held = levels or observations.levels
+    observations = Observations(
+        observations.values, model.observed_names, observations.widths, held
+    )
     fitted = SimpleNamespace(
         model_=model,
         counts_=ComponentCounts(model.observed_names, ExactOracle(model).count),
@@ -62,6 +66,7 @@ def answer_of(model, n_samples=400, seed=0, **changes):
         log_likelihood_=-1200.25,
         converged_=True,
         n_iter_=3,
+        families=None,
     )
     for name, value in changes.items():
         setattr(fitted, name, value)

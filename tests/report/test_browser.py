@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mixoracle.datasets import kind_problem
 from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 from mixoracle.report import html
 from mixoracle.report.svg import draw
@@ -110,6 +111,20 @@ def page(make_result, tmp_path_factory):
     return make
 
 
+@pytest.fixture(scope="module", params=["categorical", "mixed"])
+def kind_page(request, make_result, tmp_path_factory):
+    """The report of levels, or of a mixture with gaps, with everything unfolded."""
+    problem = kind_problem(2, 6, 3, 400, random_state=1, kind=request.param)
+    levels = [
+        tuple(None if held is None else (*HOSTILE[:3], "d") for held in block)
+        for block in problem.observations.levels
+    ]
+    result = make_result(model=problem.model, levels=levels, share_missing=0.1)
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    html.write(result, path)
+    return path
+
+
 @pytest.fixture(scope="module")
 def hostile_page(page):
     latents = ("<script>window.broken = 2</script>", "\u202e'\"&<H>", "H" * 300)
@@ -197,6 +212,19 @@ def test_the_keyboard_reaches_and_chooses_latents(browser, page):
     browser.press("Tab", "Tab")
     browser.press(" ", "Space", " ")
     assert visible_panels(browser) == ["latent-2"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_levels_and_gaps_stay_in_one_piece(browser, kind_page, width):
+    browser.open(kind_page, width)
+    browser.run("document.querySelectorAll('details').forEach((held) => { held.open = true; })")
+    assert browser.complaints() == []
+    assert browser.run("window.broken") is None
+    assert browser.run(OVERLAPS) == []
+    assert browser.run(STICKS_OUT) == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("document.querySelectorAll('.plot svg.scatter').length") == 6
+    assert browser.run("document.querySelectorAll('.parts table').length") == 6
 
 
 @pytest.mark.parametrize("width", WIDTHS)

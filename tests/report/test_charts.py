@@ -6,6 +6,7 @@ import pytest
 
 from mixoracle.datasets import random_model
 from mixoracle.report import charts
+from mixoracle.report.components import LevelBars
 from mixoracle.report.evidence import Scatter
 
 
@@ -57,3 +58,43 @@ def test_no_points_is_a_picture_too():
 def test_components_have_colours_of_their_own():
     colours = {charts.component_colour(k, 18) for k in range(18)}
     assert len(colours) == 18
+
+
+def bars_of(rng, n_columns, n_components, n_levels=3):
+    shares = rng.dirichlet(np.ones(n_levels), size=(n_columns, n_components))
+    return LevelBars(
+        tuple(f"q{c}<" for c in range(n_columns)),
+        (tuple("abc"[:n_levels]),) * n_columns,
+        tuple(tuple(map(tuple, column)) for column in shares.tolist()),
+    )
+
+
+@pytest.mark.parametrize("n_columns", [1, 5, 40])
+@pytest.mark.parametrize("n_components", [1, 4, 24])
+def test_bars_of_levels_fill_their_room_and_stay_in_the_frame(n_columns, n_components):
+    bars = bars_of(np.random.default_rng(n_columns), n_columns, n_components)
+    root = ET.fromstring(charts.levels_picture(bars, "<x>"))
+    rects = [rect for rect in root.findall("rect") if rect.get("class") is None]
+    pictured = min(n_columns, charts.MAX_PICTURED_COLUMNS)
+    assert len(rects) == pictured * n_components * 3
+    edges = np.array([[float(r.get(key)) for key in ("x", "y", "width", "height")] for r in rects])
+    assert edges.min() >= 0
+    assert (edges[:, 0] + edges[:, 2]).max() <= 240
+    assert (edges[:, 1] + edges[:, 3]).max() <= 190
+    widths = edges[:, 2].reshape(pictured, n_components, 3)
+    shares = np.array(bars.shares)[:pictured]
+    np.testing.assert_allclose(widths / widths.sum(axis=2, keepdims=True), shares, atol=0.01)
+    title = f"a: {bars.shares[0][0][0]:.1%}"
+    assert rects[0].find("title").text == title
+
+
+def test_the_last_level_is_the_darkest():
+    assert charts.level_opacity(0, 4) < charts.level_opacity(1, 4) < charts.level_opacity(3, 4) == 1
+    assert 0 < charts.level_opacity(0, 1) < 1
+
+
+def test_levels_without_labels_go_by_code():
+    bars = LevelBars(("q",), ((),), (((0.5, 0.5),),))
+    root = ET.fromstring(charts.levels_picture(bars, "x"))
+    titles = [rect.find("title").text for rect in root.findall("rect") if rect.get("class") is None]
+    assert titles == ["0: 50.0%", "1: 50.0%"]

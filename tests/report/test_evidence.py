@@ -1,16 +1,24 @@
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from mixoracle import Observations
-from mixoracle.datasets import paper_problem, random_model
+from mixoracle.datasets import item_problem, paper_problem, random_model
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
 from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 from mixoracle.oracle.counts import ComponentCount
-from mixoracle.report.evidence import MAX_POINTS, Evidence, gather
+from mixoracle.report.evidence import (
+    MAX_POINTS,
+    Evidence,
+    _along,
+    _leading_directions,
+    _standardised,
+    gather,
+)
 
 
 def one_latent(width=1, apart=10.0, spread=1.0, n_observed=2):
@@ -81,7 +89,6 @@ def test_points_are_few_and_their_labels_right(make_result):
 
 
 def test_categorical_and_missing_columns_are_shown_as_shares():
-    model = random_model(1, 1, 2, random_state=0)
     states = np.array([0, 0, 0, 0, 1, 1, 1, 1] * 10)[:, None]
     cells = [["a", "a", "a", "b", "b", "b", "b", None][r % 8] for r in range(80)]
     observations = Observations.from_arrays({"X1": np.array(cells, dtype=object)})
@@ -93,6 +100,7 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         joint=JointTable(np.array([0.5, 0.5])),
         latent_graph=CPDAG(1),
     )
+    finer = replace(bare, domain_sizes=(3,), joint=JointTable(np.full(3, 1 / 3)))
     fitted = SimpleNamespace(
         model_=bare,
         counts_={frozenset({0}): ComponentCount(2)},
@@ -100,27 +108,103 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         assumptions_=(),
         states_=states,
         repairs_=(),
-        alternatives_=(SimpleNamespace(model=model, bic_gap=2.5),),
+        alternatives_=(SimpleNamespace(model=finer, bic_gap=2.5),),
         bic_=0.0,
         log_likelihood_=0.0,
         converged_=True,
         n_iter_=0,
+        families=None,
     )
     evidence = gather(fitted, observations)
     (effect,) = evidence.effects
     assert effect.columns == ("X1 = a", "X1 = b")
     assert effect.means == ((0.75, 0.25), (0.0, 1.0))
+    assert effect.is_share == (True, True)
+    assert evidence.columns[0].missing == 10
     assert evidence.scatters[0].separation is None
     assert len(evidence.scatters[0].points) == 70
     assert evidence.alternatives[0].edges == "no edges"
     assert evidence.alternatives[0].bic_gap == 2.5
 
 
+def test_gaps_change_what_is_shown_by_chance_only(make_result):
+    """Without any case thrown away, shares and separations stay what they are."""
+    model = one_latent(width=6, apart=3.0)
+    whole = make_result(model=model, n_samples=4000).evidence
+    gappy = make_result(model=model, n_samples=4000, share_missing=0.3).evidence
+    assert gappy.effects[0].share == pytest.approx(whole.effects[0].share, abs=0.01)
+    for state in (0, 1):
+        means, known = gappy.effects[0].means[state], whole.effects[0].means[state]
+        assert means == pytest.approx(known, abs=0.15)
+    # Four of the six columns are there on average: Φ(1.5 · √4) and more.
+    assert 0.99 < gappy.scatters[0].separation < whole.scatters[0].separation
+    assert sum(column.missing for column in gappy.columns) == round(0.3 * 4000 * 12)
+
+
+def test_cases_with_gaps_are_placed_near_where_they_are(make_result):
+    model = one_latent(width=8, apart=6.0)
+    scatter = make_result(model=model, n_samples=2000, share_missing=0.4).evidence.scatters[0]
+    # Hardly a case is complete: 0.6 to the eighth is 1.7 %.
+    assert len(scatter.points) > 0.8 * MAX_POINTS
+    first, labels = np.array(scatter.points)[:, 0], np.array(scatter.labels)
+    assert np.mean((first > 0) == labels) > 0.99
+
+
+def test_projections_of_complete_rows_are_exact():
+    rng = np.random.default_rng(0)
+    rows = _standardised(rng.normal(size=(50, 5)) @ rng.normal(size=(5, 5)))
+    directions, shown = _leading_directions(rows)
+    _, lengths, axes = np.linalg.svd(rows, full_matrices=False)
+    np.testing.assert_allclose(np.abs(directions @ axes[:2].T), np.eye(2), atol=1e-9)
+    assert shown == pytest.approx((lengths[:2] ** 2).sum() / (lengths**2).sum())
+    np.testing.assert_allclose(_along(rows, directions), rows @ directions.T, atol=1e-9)
+
+
+def test_a_row_in_the_plane_is_found_from_half_of_its_cells():
+    rng = np.random.default_rng(1)
+    directions = np.linalg.qr(rng.normal(size=(6, 2)))[0].T
+    places = rng.normal(size=(20, 2))
+    rows = places @ directions
+    rows[:, :3] = np.nan
+    np.testing.assert_allclose(_along(rows, directions), places, atol=1e-8)
+
+
+def test_the_answer_is_not_its_own_alternative(make_result):
+    model = random_model(3, 6, 3, random_state=1)
+    order = [2, 0, 1]
+    turned = LatentModel(
+        observed_names=model.observed_names,
+        latent_names=model.latent_names,
+        bipartite=model.bipartite[:, order],
+        domain_sizes=[model.domain_sizes[j] for j in order],
+        joint=JointTable(model.joint.table.transpose(order)),
+        latent_graph=CPDAG(3),
+    )
+    others = tuple(
+        SimpleNamespace(model=m, bic_gap=1.0) for m in (turned, one_latent(n_observed=6))
+    )
+    (runner,) = make_result(model=model, alternatives_=others).evidence.alternatives
+    assert runner.domain_sizes == (2,)
+
+
+def test_answers_are_read_as_the_learner_reads_them():
+    """Marks from 1 to 5 are levels to the learner; raw numbers would be refused as codes."""
+    problem = item_problem(1, 6, 400, random_state=0)
+    values = problem.observations.values * 4 + 1
+    observations = Observations(values, problem.observations.names)
+    learner = LatentGraphLearner(random_state=0).fit(observations)
+    evidence = gather(learner, observations)
+    assert {column.kind for column in evidence.columns} == {"levels"}
+    assert evidence.columns[0].levels == ("1", "5")
+    assert all(scatter.separation > 0.8 for scatter in evidence.scatters)
+    assert evidence.effects[0].is_share == (True, True)
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
         ({"format": "other"}, "not the evidence of a mixoracle result"),
-        ({"version": 2}, "format version 2; this mixoracle reads version 1"),
+        ({"version": 1}, "format version 1; this mixoracle reads version 2"),
         ({"singles": []}, "not complete: the evidence should hold a count and a scatter"),
         ({"scatters": 7}, "not complete"),
         ({"pairs": [{"members": [0, 1]}]}, "not complete"),

@@ -3,8 +3,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mixoracle.datasets import random_model
-from mixoracle.report.figures import plot, plot_components, plot_joint, save_figures
+from mixoracle.datasets import kind_problem, random_model
+from mixoracle.report.figures import (
+    _BAR_SHARE,
+    plot,
+    plot_components,
+    plot_joint,
+    save_figures,
+)
 
 HOSTILE = ("$x^$", "\N{ROCKET} \\alpha", "<b>", "y" * 300)
 
@@ -74,3 +80,15 @@ def test_files_are_the_same_each_time_whatever_the_names(make_result, tmp_path):
     }
     for one, two in zip(first, second, strict=True):
         assert one.read_bytes() == two.read_bytes()
+
+
+def test_levels_are_bars_in_a_figure(make_result):
+    problem = kind_problem(2, 4, 3, 300, random_state=0)
+    levels = problem.observations.levels
+    result = make_result(model=problem.model, levels=levels)
+    figure = plot_components(result.model, result.evidence.scatters)
+    for i, ax in enumerate(figure.axes):
+        widths = [patch.get_width() for patch in ax.patches]
+        n_components = result.model.n_components(i)
+        assert len(widths) == n_components * 5 * 4
+        assert sum(widths) == pytest.approx(_BAR_SHARE * 5 * n_components)

@@ -1,12 +1,15 @@
+import dataclasses
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from mixoracle.datasets import random_model
+from mixoracle.datasets import kind_problem, random_model
 from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.model.expectation import expectation
 from mixoracle.report import html
+from mixoracle.report.evidence import Runner
 
 
 class Elements(HTMLParser):
@@ -134,3 +137,75 @@ def test_equal_results_give_equal_pages(make_result):
 def test_write_leaves_the_page_in_a_file(make_result, tmp_path):
     html.write(make_result(2, 4), tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.fixture(scope="module")
+def kind_page(make_result):
+    """The page of a drawn problem of some kind of data, with a tenth of its cells missing."""
+
+    def make(kind, **changes):
+        problem = kind_problem(2, 5, 3, 400, random_state=3, kind=kind)
+        levels = problem.observations.levels
+        result = make_result(model=problem.model, levels=levels, share_missing=0.1, **changes)
+        return html.render(result), result
+
+    return make
+
+
+def test_levels_are_shown_with_their_probabilities(kind_page):
+    page, result = kind_page("categorical")
+    held = result.model.components[0]
+    for code, letter in enumerate("abcd"):
+        shares = [html._share(float(p)) for p in held.of_column(0)[:, code]]
+        cells = "".join(f'<td class="num">{share}</td>' for share in shares)
+        title = f"X1[0] = {letter}"
+        assert f'<bdi title="{title}">{title}</bdi></th>{cells}' in page.replace(
+            "&lt;", "<"
+        ).replace("&gt;", ">")
+    assert "Levels of X1 in each component" in page
+    assert "of variation shown" not in page
+
+
+def test_mixed_blocks_are_shown_by_their_parts(kind_page):
+    page, result = kind_page("mixed")
+    text = " ".join(Elements(page).words)
+    for title in ("X1[0]", "X1[2] = a", "X1[4]"):
+        assert title in text
+    means = expectation(result.model.components[0])
+    assert f'<td class="num">{html._number(float(means.values[0, 0]))}</td>' in page
+    for kind in ("levels (4)", "counts", "numbers"):
+        assert f'class="kind">{kind}</th>' in page
+    assert "of cells missing" in text
+
+
+def test_missing_cells_and_notes_are_told(kind_page):
+    page, result = kind_page("categorical")
+    missing = sum(column.missing for column in result.evidence.columns)
+    assert f"{missing:,} of {400 * 25:,} (10.0 %)" in page
+    noted = dataclasses.replace(result.evidence, notes=("3 of 400 rows have <no> value",))
+    page = html.render(dataclasses.replace(result, evidence=noted))
+    assert "3 of 400 rows have &lt;no&gt; value." in page
+
+
+def test_other_readings_are_named(make_result):
+    result = make_result(2, 5)
+    single = Runner(7.25, (4,), ((0, 1, 2, 3, 4),), "no edges")
+    rare = ("H1=0, H2=1 (0.3 cases)",)
+    other = Runner(9.0, (2, 2), ((0, 1), (2, 3)), "H1 → H2", rare)
+    nothing = Runner(90.0, (), (), "no edges")
+    evidence = dataclasses.replace(result.evidence, alternatives=(single, other, nothing))
+    page = " ".join(
+        " ".join(
+            Elements(html.render(dataclasses.replace(result, evidence=evidence))).words
+        ).split()
+    )
+    assert "The single-latent reading , BIC lower by 7.25: 4 states →" in page
+    assert "Of its 4 joint states 1 is empty or nearly so: H1=0, H2=1 (0.3 cases)." in page
+    assert "No hidden cause at all , BIC lower by 90: the measurements are independent." in page
+    assert "The single-latent reading, 4 states, has a BIC lower by 7.25." in page
+
+
+def test_a_lone_latent_is_not_said_to_be_independent_of_others(make_result):
+    page = html.render(make_result(1, 3))
+    assert "The only hidden cause." in page
+    assert "Independent of the other hidden causes." not in page

@@ -88,7 +88,7 @@ def test_every_weakness_raises_a_doubt(result):
         "The number of components of X2 is uncertain.",
         "The components of X3 overlap: taken alone, it misplaces more than one case in ten.",
         "1 count had to be repaired to fit with the others.",
-        "1 other answer fits nearly as well; see the alternatives in the report.",
+        "The single-latent reading fits nearly as well; see the alternatives in the report.",
         "The refinement stopped before it had settled.",
     ]
     assert "Every assumption" not in " ".join(words.trust(result.model, evidence))
@@ -102,3 +102,71 @@ def test_a_method_that_could_not_be_used_is_no_doubt(result):
     failed = Verdict("column independence", "thm:recovery:eff", False, "No.", (("H1",),))
     evidence = dataclasses.replace(result.evidence, verdicts=(failed,))
     assert words.doubts(result.model, evidence) == []
+
+
+def with_joint(table, n=2):
+    sizes = np.shape(table)
+    return LatentModel(
+        observed_names=["X1", "X2", "X3"],
+        latent_names=[f"H{j + 1}" for j in range(n)],
+        bipartite=np.eye(3)[:, :n],
+        domain_sizes=sizes,
+        joint=JointTable(np.array(table)),
+        latent_graph=CPDAG(n),
+    )
+
+
+def emptiness(result, table, n_samples):
+    evidence = dataclasses.replace(result.evidence, n_samples=n_samples)
+    return words.emptiness(with_joint(table, np.ndim(table)), evidence)
+
+
+def test_empty_joint_states_are_named_with_their_cases(result):
+    (sentence,) = emptiness(result, [[0.4, 0.002], [0.3, 0.298]], 1000)
+    assert sentence.startswith(
+        "1 of 4 joint states is empty or nearly so: H1=0, H2=1 (2.0 cases). Where combinations"
+    )
+    (sentence,) = emptiness(result, [[0.5, 0.0], [0.0, 0.5]], 1000)
+    assert "2 of 4 joint states are empty or nearly so: H1=0, H2=1 (0.0 cases); H1=1" in sentence
+
+
+def test_empty_joint_states_are_a_doubt(result):
+    table = result.model.joint.table.copy()
+    table[0, 0, 0] = 0.0
+    sparse = dataclasses.replace(result.model, joint=JointTable(table / table.sum()))
+    verdicts = assumptions.check(sparse)
+    assert [verdict.label for verdict in verdicts if verdict.holds is False] == ["assump:strong:NZ"]
+    evidence = dataclasses.replace(result.evidence, verdicts=verdicts)
+    # Said once, although the verdict fails as well.
+    (sentence,) = words.doubts(sparse, evidence)
+    assert sentence.startswith("1 of 18 joint states is empty or nearly so: H1=0, H2=0, H3=0 (0.0")
+
+
+def test_a_state_that_is_rare_by_chance_is_no_hole(result):
+    rare = np.multiply.outer([0.9, 0.1], [0.96, 0.04])
+    assert emptiness(result, rare, 1000) == []
+    # The same share of fewer cases is less than one of them.
+    assert len(emptiness(result, rare, 200)) == 1
+
+
+def test_a_single_latent_has_no_combination_to_miss(result):
+    assert emptiness(result, [0.999, 0.001], 50) == []
+
+
+def test_the_other_reading_is_named_with_its_score(result, make_result):
+    single = Runner(12.5, (4,), ((0, 1),), "no edges")
+    evidence = dataclasses.replace(result.evidence, alternatives=(single,))
+    assert words.readings(result.model, evidence) == [
+        "The single-latent reading, 4 states, has a BIC lower by 12.5."
+    ]
+    lone = make_result(1, 3)
+    rare = ("H1=0, H2=1 (0.0 cases)", "H1=1, H2=0 (0.4 cases)")
+    factored = Runner(-3.0, (2, 2), ((0,), (1,)), "H1 → H2", rare)
+    evidence = dataclasses.replace(lone.evidence, alternatives=(single, factored))
+    assert words.readings(lone.model, evidence) == [
+        "The factored reading, 2 × 2 states, has a BIC higher by 3. Of its 4 joint states 2 are "
+        "empty or nearly so."
+    ]
+    assert words.runner_title(lone.model, Runner(1.0, (), (), "")) == "No hidden cause at all"
+    assert words.runner_title(lone.model, single) == "Another answer"
+    assert words.readings(result.model, result.evidence) == []

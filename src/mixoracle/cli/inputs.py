@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,8 @@ from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.observations import ColumnKind, Observations
 from mixoracle.observations.grouping import did_you_mean
 from mixoracle.oracle.choice import FAMILIES
-from mixoracle.report.columns import Column, guess_note, missing_note, read_columns
+from mixoracle.report.columns import Column, missing_note, read_columns
+from mixoracle.report.words import listed
 
 if TYPE_CHECKING:
     from mixoracle.observations.grouping import Groups
@@ -76,11 +77,26 @@ def read_input(path: str, choices: InputChoices) -> Input:
     given = Input(observations, ids, families=families)
     said = (
         missing_note(given.columns, observations.n_samples),
-        guess_note(given.columns),
+        _guess_note(given.columns),
         *notes,
         *_duplicates(observations),
     )
     return Input(observations, ids, tuple(note for note in said if note), families)
+
+
+def _guess_note(columns: Sequence[Column]) -> str:
+    """What to say where numbers were taken for levels or counts; empty where none were."""
+    guessed = {
+        word: [column.title for column in columns if column.guessed and column.kind == word]
+        for word in ("levels", "counts")
+    }
+    parts = [f"{listed(titles, 3)} as {word}" for word, titles in guessed.items() if titles]
+    if not parts:
+        return ""
+    return (
+        f"numbers were read by their values: {' and '.join(parts)}; --family NAME=gaussian reads "
+        "them as numbers of any size"
+    )
 
 
 def _all_kinds(choices: InputChoices) -> dict[str, ColumnKind]:

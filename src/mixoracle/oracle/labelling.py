@@ -44,6 +44,11 @@ _LABELS_SETTLED = 0.002
 # with fewer rows than this to each, on average, they are mostly noise.
 _MAX_PIECES = 400
 _ROWS_PER_COMPONENT = 8
+# Where that many components over X cover less than this share of the rows, there are more of them.
+_FEW_COVER = 0.9
+# A label is beyond doubt with this probability, and labels are if that share of the rows has one.
+_SURE = 0.95
+_SURE_ROWS = 0.99
 # The shape of components shows in the largest of each variable.
 _COMPONENTS_JUDGED = 8
 
@@ -124,12 +129,27 @@ class Labelling:
             before = self.labels
             densities = self._log_densities()
             most = max(1, min(_MAX_PIECES, len(before) // _ROWS_PER_COMPONENT))
+            if rounds == 1 and self._speak_for_themselves(densities, most):
+                return
             joint = find_joint_components(before, densities, most)
             self._relabel(joint, max_components)
             if _settled(before, self.labels):
                 break
         if not self.is_family_trusted:
             self._drop_strays()
+
+    def _speak_for_themselves(self, densities: list[Floats], most: int) -> bool:
+        """Whether labels are beyond doubt, but make more components over X than can be compared.
+
+        With thousands of joint states each holds a few rows, and no mixture could tell them apart;
+        but the labels of single variables do.
+        """
+        _, counts = np.unique(self.labels, axis=0, return_counts=True)
+        covered = float(np.sort(counts)[::-1][:most].sum()) / len(self.labels)
+        return covered < _FEW_COVER and all(
+            _is_beyond_doubt(density, column)
+            for density, column in zip(densities, self.labels.T, strict=True)
+        )
 
     def _drop_strays(self) -> None:
         """Without a family, rows far from all others are no component of their own."""
@@ -232,9 +252,13 @@ class Labelling:
 
     def table(self) -> RowTable:
         """The joint components with the statistics of each variable in them."""
-        assert self.joint is not None  # settle() came first
-        statistics = tuple(self.joint.responsibilities.T @ features for features in self.features)
         priors = tuple(merging.prior for merging in self.mergings)
+        if self.joint is None:
+            rows, where = np.unique(self.labels, axis=0, return_inverse=True)
+            sums = tuple(pool(held, where.ravel(), len(rows)) for held in self.features)
+            held_rows = np.bincount(where.ravel()).astype(np.float64)
+            return RowTable(rows, sums, self.families, priors, held_rows)
+        statistics = tuple(self.joint.responsibilities.T @ features for features in self.features)
         counts = self.joint.responsibilities.sum(axis=0)
         return RowTable(self.joint.labels, statistics, self.families, priors, counts)
 
@@ -250,6 +274,14 @@ def _segment_elsewhere(
     """Segment in a process of its own, where the caller's limit on threads does not reach."""
     with threadpool_limits(limits=1):
         return segment(block, cells, patterns, family, max_components, seed)
+
+
+def _is_beyond_doubt(log_density: Floats, labels: NDArray[np.int64]) -> bool:
+    """Whether nearly all rows of a variable have one label that is far likelier than the others."""
+    log_weights = np.log(np.maximum(np.bincount(labels, minlength=log_density.shape[1]), 1.0))
+    joint = log_density + log_weights
+    share = np.exp(joint - joint.max(axis=1, keepdims=True)).sum(axis=1)
+    return float(np.mean(share < 1.0 / _SURE)) > _SURE_ROWS
 
 
 def _has_repeats(pieces: NDArray[np.int64]) -> bool:

@@ -97,7 +97,7 @@ def _fit_once(variables: list[Variable], max_components: int, rng: np.random.Gen
     n_first = min(FIRST_COMPONENTS, limit)
     while True:
         labels = cut(coordinates, n_first, int(rng.integers(np.iinfo(np.int32).max)))
-        found = _Search(variables, coordinates).run(_indicators(labels))
+        found = _Search(variables, coordinates, limit).run(_indicators(labels))
         if found.n_components <= _FULL_SHARE * n_first or n_first >= limit:
             return Mixture(found.responsibilities, found.score)
         n_first = min(2 * n_first, limit)
@@ -130,9 +130,10 @@ class _State:
 class _Search:
     """EM with merges and splits."""
 
-    def __init__(self, variables: list[Variable], coordinates: Floats) -> None:
+    def __init__(self, variables: list[Variable], coordinates: Floats, max_components: int) -> None:
         self._variables = variables
         self._coordinates = coordinates
+        self._max_components = max_components
         # Sets of rows, as bytes, that were looked at and are not two components.
         self._whole: set[bytes] = set()
 
@@ -255,6 +256,9 @@ class _Search:
             parts = np.zeros((len(labels), 2))
             parts[inside] = halves
             found.append((component, parts))
+        found = found[: self._max_components - state.n_components]
+        if not found:
+            return None
         for chosen in [found, *([one] for one in found)] if len(found) > 1 else [found]:
             trial = self._em(_with_split(state.responsibilities, chosen), _SHORT_EM)
             if (better := self._better(state, trial)) is not None:
@@ -269,7 +273,7 @@ class _Search:
         labels = cut(coordinates, 2, seed=0) if np.ptp(coordinates, axis=0).max() > 0 else None
         if labels is None or labels.max() == 0:
             return None
-        alone = _Search([_some_rows(v, rows) for v in self._variables], coordinates)
+        alone = _Search([_some_rows(v, rows) for v in self._variables], coordinates, 2)
         halves = alone._em(_indicators(labels), _LONG_EM)
         whole = alone._state(np.ones((len(rows), 1)))
         return halves.responsibilities if halves.score > whole.score else None

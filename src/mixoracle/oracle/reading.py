@@ -26,8 +26,10 @@ from mixoracle.oracle.merging import log_dirichlet_multinomial, pool
 Latent = tuple[tuple[int, ...], int]
 """The variables that a latent drives, ne(H), and how many states it has."""
 
-# An answer is taken at once only if at least this share of its joint states was seen.
+# An answer is taken at once only if at least this share of its joint states was seen, or this
+# many of them: so many labels do not fit together by chance.
 _SEEN_SHARE = 0.5
+_MANY_SEEN = 500
 # Up to this many latents all parent sets are tried for each variable, beyond it one at a time.
 _ALL_PARENT_SETS = 4
 # Beyond this many latents it is not asked whether some of them are determined by the others.
@@ -352,7 +354,7 @@ def _explains_all(
 
     Where most joint states were never seen, too much is explained by too little.
     """
-    if len(np.unique(cells)) < len(cells) or len(cells) < _SEEN_SHARE * len(codes):
+    if len(np.unique(cells)) < len(cells) or len(cells) < min(_SEEN_SHARE * len(codes), _MANY_SEEN):
         return False
     for i, column in enumerate(labels.T):
         pairs = np.unique(np.stack([column, codes[cells, i]]), axis=1)

@@ -69,8 +69,9 @@ def _cut_with_gaps(
     Filling gaps by the means of the columns puts rows between the pieces; a few rounds in which
     each row moves to the piece that fits what was seen of it put that right.
     """
+    embedding = family.embedding(block)
     n_pieces = min(FIRST_PIECES, max(1, len(block) // _ROWS_PER_START))
-    labels = cut(family.embedding(block), n_pieces, seed)
+    labels = cut(embedding, _at_most_distinct(n_pieces, embedding), seed)
     features = family.completed(cells, labels, None, patterns)
     for _ in range(_GAP_ROUNDS):
         pooled = pool(features, labels, int(labels.max()) + 1)
@@ -86,8 +87,7 @@ def _segment_whole(
 ) -> tuple[NDArray[np.int64], Merging]:
     """Segment rows whose coordinates are all there."""
     limit = max(1, min(2 * max_components, len(embedding) // ROWS_PER_PIECE))
-    if len(np.unique(embedding[:, 0])) < limit:
-        limit = min(limit, len(np.unique(embedding, axis=0)))
+    limit = _at_most_distinct(limit, embedding)
     n_pieces = min(FIRST_PIECES, limit)
     while True:
         labels = cut(embedding, n_pieces, seed)
@@ -97,6 +97,13 @@ def _segment_whole(
         if merging.n_components <= _FULL_SHARE * n_found or n_pieces >= limit:
             return merging.groups[labels], merging
         n_pieces = min(2 * n_pieces, limit)
+
+
+def _at_most_distinct(n_pieces: int, embedding: Floats) -> int:
+    """No more pieces than there are different rows."""
+    if len(np.unique(embedding[:, 0])) >= n_pieces:
+        return n_pieces
+    return min(n_pieces, len(np.unique(embedding, axis=0)))
 
 
 def cut(block: Floats, n_pieces: int, seed: int) -> NDArray[np.int64]:

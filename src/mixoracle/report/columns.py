@@ -118,21 +118,6 @@ def by_kind(columns: Iterable[Column], n_samples: int) -> tuple[KindOfColumns, .
     return tuple(groups)
 
 
-def guess_note(columns: Sequence[Column]) -> str:
-    """What to say where whole numbers were taken for levels or counts; empty where none were."""
-    guessed = {
-        word: [column.title for column in columns if column.guessed and column.kind == word]
-        for word in ("levels", "counts")
-    }
-    parts = [f"{_few(titles)} as {word}" for word, titles in guessed.items() if titles]
-    if not parts:
-        return ""
-    return (
-        f"numbers were read by their values: {' and '.join(parts)}; --family NAME=gaussian reads "
-        "them as numbers of any size"
-    )
-
-
 def missing_note(columns: Sequence[Column], n_samples: int) -> str:
     """How many cells are missing; empty where none is."""
     missing, cells = sum(column.missing for column in columns), n_samples * len(columns)
@@ -144,11 +129,6 @@ def missing_note(columns: Sequence[Column], n_samples: int) -> str:
         f"{missing:,} of {cells:,} cells are missing ({shown}); what is there is used, and "
         "nothing is filled in"
     )
-
-
-def _few(titles: Sequence[str], most: int = 3) -> str:
-    shown = ", ".join(titles[:most])
-    return shown if len(titles) <= most else f"{shown} and {len(titles) - most} more"
 
 
 def _range(cells: NDArray[np.float64], levels: tuple[str, ...] | None) -> tuple[str, str]:

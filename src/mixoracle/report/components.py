@@ -66,7 +66,8 @@ def component_table(
     sizes = tuple(model.domain_sizes[j] for j in parents)
     n_components = model.components[observed].n_components
     shown = min(n_components, MAX_COMPONENTS)
-    states = np.indices(sizes).reshape(len(sizes), -1)[:, :shown]
+    # Without parents there is one component and nothing to tell apart.
+    states = np.unravel_index(np.arange(shown), sizes) if parents else ()
     averages = expectation(model.components[observed])
     own = [column for column in columns if column.observed == observed]
     lines = tuple(

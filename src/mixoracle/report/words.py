@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mixoracle.assumptions import Verdict
 from mixoracle.model import LatentModel
-from mixoracle.report.evidence import FEWEST_CASES, Evidence, Runner, rare_states
+from mixoracle.report.evidence import Evidence, Runner, rare_states
 from mixoracle.report.lettering import shortened
 
 # Below these a number is pointed out to the reader.
@@ -23,6 +23,9 @@ CLOSE_BIC_GAP = 5.0
 # Exact counts leave a residual below this, by rounding alone.
 NO_REMAINDER = 1e-8
 _LISTED = 6
+# A joint state names every hidden cause.
+_STATE_LETTERS = 120
+_POSITIVE = "assump:strong:NZ"
 _SINGLE, _FACTORED = "The single-latent reading", "The factored reading"
 
 
@@ -163,12 +166,14 @@ def relations(model: LatentModel) -> list[str]:
 def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
     """What not to trust, and why; empty where nothing speaks against the answer."""
     names = model.observed_names
+    empty = emptiness(model, evidence)
     sentences = [
         f"{meaning_of(verdict).title}: not so. {sentence(verdict.message)}"
         for verdict in evidence.failed
-        if meaning_of(verdict).matters
+        # Which joint states never occur is said below, with those that hardly do.
+        if meaning_of(verdict).matters and not (empty and verdict.label == _POSITIVE)
     ]
-    sentences += emptiness(model, evidence)
+    sentences += empty
     weak = [
         names[count.members[0]]
         for count in evidence.singles
@@ -208,13 +213,12 @@ def emptiness(model: LatentModel, evidence: Evidence) -> list[str]:
     rare = rare_states(model, evidence.n_samples)
     if not rare:
         return []
-    shown = "; ".join(shortened(state) for state in rare[:_LISTED])
+    shown = "; ".join(shortened(state, _STATE_LETTERS) for state in rare[:_LISTED])
     more = f"; and {len(rare) - _LISTED} more" if len(rare) > _LISTED else ""
     return [
         f"{len(rare)} of {model.joint.table.size} joint states {'is' if len(rare) == 1 else 'are'} "
-        f"empty or nearly so, with fewer than {FEWEST_CASES:.0f} of {evidence.n_samples:,} cases "
-        f"each: {shown}{more}. Where combinations do not occur, other causes may explain the data "
-        "as well."
+        f"empty or nearly so: {shown}{more}. Where combinations do not occur, other causes may "
+        "explain the data as well."
     ]
 
 

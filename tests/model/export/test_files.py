@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from mixoracle.datasets import kind_problem
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import LatentModel
 from mixoracle.model.export import CausalGraph, LatentNetwork, read, read_json, to_json, write
@@ -11,6 +13,26 @@ from mixoracle.model.export import CausalGraph, LatentNetwork, read, read_json, 
 def test_json_gives_the_model_back(models):
     for model in models:
         assert read_json(to_json(model)) == model
+
+
+@pytest.mark.parametrize("kind", ["categorical", "counts", "gamma", "mixed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_json_holds_every_family(kind, seed):
+    model = kind_problem(2, 4, 3, 50, random_state=seed, kind=kind).model
+    text = to_json(model)
+    assert read_json(text) == model
+    # JSON proper has no infinite number; Poisson components have one.
+    json.loads(text, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("kind", ["categorical", "counts", "gamma", "mixed"])
+def test_no_format_asks_for_normal_components(kind, tmp_path):
+    model = kind_problem(2, 4, 3, 50, random_state=0, kind=kind).model
+    for ending in (".bif", ".bifxml", ".graphml", ".dagitty", ".dot"):
+        write(model, tmp_path / f"model{ending}")
+        bare = tmp_path / f"bare{ending}"
+        write(replace(model, components=None), bare)
+        assert (tmp_path / f"model{ending}").read_bytes() == bare.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,110 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mixoracle import Observations
+from mixoracle.datasets import kind_problem
+from mixoracle.model import (
+    CPDAG,
+    CategoricalComponents,
+    DiagonalComponents,
+    JointTable,
+    LatentModel,
+)
+from mixoracle.report.columns import read_columns
+from mixoracle.report.components import (
+    MAX_COMPONENTS,
+    MAX_LINES,
+    component_table,
+    level_bars,
+)
+
+
+@pytest.mark.parametrize("kind", ["categorical", "counts", "gamma", "mixed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_kind_of_component_is_shown_in_numbers(kind, seed):
+    problem = kind_problem(2, 5, 3, 300, random_state=seed, kind=kind)
+    columns = read_columns(problem.observations)
+    for i in range(5):
+        table = component_table(problem.model, columns, i)
+        k = problem.model.n_components(i)
+        assert len(table.weights) == k
+        assert sum(table.weights) == pytest.approx(1)
+        for j, (name, states) in zip(problem.model.parents(i), table.states, strict=True):
+            assert name == problem.model.latent_names[j]
+            assert len(states) == k
+        assert all(len(line.values) == k and None not in line.values for line in table.lines)
+        shares = np.array([line.values for line in table.lines if line.is_share])
+        n_level_columns = sum(held is not None for held in problem.observations.levels[i])
+        assert shares.sum() == pytest.approx(n_level_columns * k)
+
+
+def test_levels_go_by_their_names():
+    problem = kind_problem(1, 2, 2, 300, random_state=0, kind="mixed")
+    table = component_table(problem.model, read_columns(problem.observations), 0)
+    titles = [line.title for line in table.lines]
+    assert titles[:3] == ["X1[0]", "X1[1]", "X1[2] = a"]
+    assert titles[-1] == "X1[4]"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_states_count_as_components_do(seed):
+    problem = kind_problem(3, 6, 3, 300, random_state=seed)
+    model, columns = problem.model, read_columns(problem.observations)
+    every = np.array(list(np.ndindex(*model.domain_sizes)))
+    labels = model.component_of_states(every)
+    for i in range(6):
+        table = component_table(model, columns, i)
+        for states, label in zip(every, labels[:, i], strict=True):
+            if label < len(table.weights):
+                wanted = [int(states[j]) for j in model.parents(i)]
+                assert [held[label] for _, held in table.states] == wanted
+
+
+def test_a_model_without_components_has_no_table():
+    problem = kind_problem(1, 2, 2, 300, random_state=0)
+    bare = replace(problem.model, components=None)
+    columns = read_columns(problem.observations)
+    assert component_table(bare, columns, 0) is None
+    assert level_bars(bare, columns, 0) is None
+
+
+def test_what_does_not_fit_is_counted():
+    problem = kind_problem(1, 2, 2, 300, random_state=0, width=15)
+    table = component_table(problem.model, read_columns(problem.observations), 0)
+    assert len(table.lines) == MAX_LINES
+    assert table.more_lines == 15 * 4 - MAX_LINES
+
+
+def test_components_beyond_those_shown_are_counted():
+    k = MAX_COMPONENTS + 3
+    means = np.arange(k, dtype=float)[:, None]
+    model = LatentModel(
+        observed_names=["X1"],
+        latent_names=["H1"],
+        bipartite=[[1]],
+        domain_sizes=(k,),
+        joint=JointTable(np.full(k, 1 / k)),
+        latent_graph=CPDAG(1),
+        components=[DiagonalComponents(means, np.ones((k, 1)))],
+    )
+    columns = read_columns(Observations.from_arrays({"X1": np.linspace(-1, 1, 50)}))
+    table = component_table(model, columns, 0)
+    assert table.more_components == 3
+    assert table.lines[0].values == tuple(range(MAX_COMPONENTS))
+    assert table.states == (("H1", tuple(range(MAX_COMPONENTS))),)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bars_are_the_probabilities(seed):
+    problem = kind_problem(2, 4, 3, 300, random_state=seed)
+    columns = read_columns(problem.observations)
+    bars = level_bars(problem.model, columns, 0)
+    held = problem.model.components[0]
+    assert isinstance(held, CategoricalComponents)
+    assert bars.labels == (tuple("abcd"),) * 5
+    for c in range(5):
+        np.testing.assert_array_equal(bars.shares[c], held.of_column(c))
+    mixed = kind_problem(2, 4, 3, 300, random_state=seed, kind="mixed")
+    assert level_bars(mixed.model, read_columns(mixed.observations), 0) is None
