@@ -71,7 +71,7 @@ class TestRates:
     def test_structure_behind_every_kind(self, kind):
         exact = 0
         for seed in range(8):
-            problem = drawn(kind, seed)
+            problem = drawn(kind, seed, n_samples=400, width=4)
             learner = fitted(problem.observations, families=families_of(kind))
             exact += is_exact(problem, learner)
             states = compare_states(problem.states, learner.states_)
@@ -81,10 +81,10 @@ class TestRates:
     @pytest.mark.parametrize("share", [0.1, 0.3])
     def test_structure_behind_gaps(self, share):
         exact = 0
-        for seed in range(8):
-            problem = paper_problem(2, 5, 2, 500, random_state=seed, covariance="code")
+        for seed in range(6):
+            problem = paper_problem(2, 4, 2, 400, random_state=seed, covariance="code")
             exact += is_exact(problem, fitted(with_gaps(problem.observations, share, seed)))
-        assert exact >= 7
+        assert exact >= 5
 
     @pytest.mark.parametrize("share", [0.1, 0.3])
     def test_structure_behind_answers_with_gaps(self, share):
@@ -97,8 +97,8 @@ class TestRates:
     def test_single_items(self):
         """Items with a skill of their own come back; shared ones have too few distributions."""
         right = []
-        for seed in range(6):
-            problem = item_problem(2, 14, 2000, random_state=seed)
+        for seed in range(5):
+            problem = item_problem(2, 14, 1500, random_state=seed)
             learner = fitted(problem.observations)
             truth, found = problem.model.bipartite, learner.model_.bipartite
             best = 0.0
@@ -116,9 +116,9 @@ class TestInvariance:
     def test_any_order_gives_the_same_model(self, kind, share):
         for seed in range(2):
             if kind == "items":
-                problem = item_problem(2, 8, 400, random_state=seed)
+                problem = item_problem(2, 8, 300, random_state=seed)
             else:
-                problem = drawn(kind, seed, n_samples=400)
+                problem = drawn(kind, seed, n_samples=300)
             observations = problem.observations
             if share:
                 observations = with_gaps(observations, share, seed)
@@ -309,7 +309,7 @@ class TestOddColumns:
     @pytest.mark.parametrize("kind", ["categorical", "mixed", "numbers"])
     def test_duplicated_columns(self, kind):
         exact = 0
-        for seed in range(1, 5):
+        for seed in range(1, 4):
             if kind == "numbers":
                 problem = paper_problem(2, 5, 2, 500, random_state=seed, covariance="code")
             else:
@@ -322,7 +322,7 @@ class TestOddColumns:
                 tuple(levels + levels[:2] for levels in held.levels),
             )
             exact += is_exact(problem, fitted(doubled))
-        assert exact >= 3
+        assert exact >= 2
 
     def test_constant_columns_and_variables_have_no_parents(self):
         problem = self.problem()

@@ -81,7 +81,8 @@ _ESSENTIAL = (
 class Alternative:
     """A runner-up: its model, and how much worse its BIC is (log-likelihood units).
 
-    The gap is negative where it fits better but breaks what is known beforehand.
+    The gap is negative where it fits better but breaks what is known beforehand, or leaves joint
+    states empty that the model says can occur.
     """
 
     model: LatentModel
@@ -397,12 +398,21 @@ def _solutions(solver: Solver, oracles: list[Any]) -> list[Solution]:
     ]
     if (given := solver.solve_known(oracles[0])) is not None:
         solutions.append(given)
-    solutions.sort(key=_rank)
+    solutions = _one_of_each(sorted(solutions, key=_rank))
     if (alone := solver.single_latent(solutions[0])) is not None and not any(
         solution.graph.n_latent == 1 and solution.score >= alone.score for solution in solutions
     ):
         solutions[1:] = sorted([*solutions[1:], alone], key=_rank)
     return solutions
+
+
+def _one_of_each(solutions: list[Solution]) -> list[Solution]:
+    """The first solution of each Γ with its domain sizes: two oracles may come to the same."""
+    kept: dict[object, Solution] = {}
+    for solution in solutions:
+        columns = zip(solution.graph.adjacency.T, solution.graph.domain_sizes, strict=True)
+        kept.setdefault(tuple(sorted((c.tobytes(), size) for c, size in columns)), solution)
+    return list(kept.values())
 
 
 def _rank(solution: Solution) -> tuple[int, float]:

@@ -83,9 +83,9 @@ def test_independent_noise_is_one_component(kind):
         if kind == "items":
             values = (rng.random((500, 10)) < rng.uniform(0.2, 0.8, 10)).astype(float)
         elif kind == "numbers":
-            values = rng.normal(size=(500, 6))
+            values = rng.normal(size=(400, 5))
         else:
-            values = rng.poisson(rng.uniform(1, 20, 6), (500, 6)).astype(float)
+            values = rng.poisson(rng.uniform(1, 20, 4), (300, 4)).astype(float)
         wrong += fitted(Observations.from_array(values), max_starts=1).n_components != 1
     assert wrong <= 1
 

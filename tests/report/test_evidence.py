@@ -169,24 +169,6 @@ def test_a_row_in_the_plane_is_found_from_half_of_its_cells():
     np.testing.assert_allclose(_along(rows, directions), places, atol=1e-8)
 
 
-def test_the_answer_is_not_its_own_alternative(make_result):
-    model = random_model(3, 6, 3, random_state=1)
-    order = [2, 0, 1]
-    turned = LatentModel(
-        observed_names=model.observed_names,
-        latent_names=model.latent_names,
-        bipartite=model.bipartite[:, order],
-        domain_sizes=[model.domain_sizes[j] for j in order],
-        joint=JointTable(model.joint.table.transpose(order)),
-        latent_graph=CPDAG(3),
-    )
-    others = tuple(
-        SimpleNamespace(model=m, bic_gap=1.0) for m in (turned, one_latent(n_observed=6))
-    )
-    (runner,) = make_result(model=model, alternatives_=others).evidence.alternatives
-    assert runner.domain_sizes == (2,)
-
-
 def test_answers_are_read_as_the_learner_reads_them():
     """Marks from 1 to 5 are levels to the learner; raw numbers would be refused as codes."""
     problem = item_problem(1, 6, 400, random_state=0)

@@ -260,7 +260,9 @@ class Labelling:
             return RowTable(rows, sums, self.families, priors, held_rows)
         statistics = tuple(self.joint.responsibilities.T @ features for features in self.features)
         counts = self.joint.responsibilities.sum(axis=0)
-        return RowTable(self.joint.labels, statistics, self.families, priors, counts)
+        return RowTable(
+            self.joint.labels, statistics, self.families, priors, counts, self.is_family_trusted
+        )
 
 
 def _segment_elsewhere(

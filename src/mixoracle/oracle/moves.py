@@ -65,7 +65,7 @@ def climb(table: RowTable, start: Reading, max_evaluations: int) -> tuple[Readin
     improved = True
     while improved:
         improved = False
-        for changes in _KINDS_OF_CHANGE:
+        for changes in _KINDS_OF_CHANGE if table.is_family_trusted else _SIMPLER_ONLY:
             left = max_evaluations - evaluated
             tried = [
                 (read(table, Proposal.of_all(states)), action)
@@ -237,3 +237,4 @@ def _if_affordable(action: str, states: Integers) -> Iterator[Change]:
 # States that are the same make all else look noisier, so they are merged first; more is told apart
 # only when nothing simpler helps.
 _KINDS_OF_CHANGE = (_merge_states, _change_latents, _tell_more_apart)
+_SIMPLER_ONLY = _KINDS_OF_CHANGE[:-1]

@@ -45,7 +45,8 @@ class RowTable:
     """The components over X as the decoder sees them.
 
     ``labels`` (T, n); ``statistics[i]`` (T, f_i) are the family statistics of X_i in each;
-    ``counts`` (T,) how many rows each holds.
+    ``counts`` (T,) how many rows each holds. Where the family is not trusted, more components
+    always fit better, and the evidence must not ask for more than were seen.
     """
 
     labels: NDArray[np.int64]
@@ -53,6 +54,7 @@ class RowTable:
     families: tuple[Family, ...]
     priors: tuple[Prior, ...]
     counts: Floats
+    is_family_trusted: bool = True
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,8 @@ MAX_PAIRS = 2000
 MAX_EFFECT_COLUMNS = 8
 # A case of which less than this share of the columns is known would be pictured by chance.
 _ENOUGH_KNOWN = 0.5
-# A joint state with fewer cases than one is empty as far as anybody can tell; one with less than a
-# twentieth of what its single states would make of it by chance is a hole and not just rare.
+# A joint state with fewer cases than one is empty as far as anybody can tell.
 _FEWEST_CASES = 1.0
-_HOLE_SHARE = 0.05
 _DIGITS = 4
 
 Floats = NDArray[np.float64]
@@ -234,10 +232,7 @@ def gather(
         verdicts=fitted.assumptions_,
         repairs=tuple(fitted.repairs_),
         alternatives=tuple(
-            _runner(other, observations.n_samples)
-            for other in fitted.alternatives_
-            # Two ways of looking may come to the same Γ; that is no other answer.
-            if _shape(other.model) != _shape(model)
+            _runner(other, observations.n_samples) for other in fitted.alternatives_
         ),
         scatters=tuple(
             _scatter(columns[i], labels[:, i], _separation(model, observations, labels, i))
@@ -272,22 +267,16 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     table = model.joint.table
     if model.n_latent < 2:
         return ()
-    by_chance = np.ones(())
-    for j in range(model.n_latent):
-        by_chance = np.multiply.outer(by_chance, model.joint.marginal([j]).table)
     cases = n_samples * table
-    rare = np.argwhere((cases < _FEWEST_CASES) | (table < _HOLE_SHARE * by_chance))
+    is_rare = cases < _FEWEST_CASES
+    is_rare[tuple(model.joint.nearly_empty().T)] = True
+    rare = np.argwhere(is_rare)
     order = np.argsort(table[tuple(rare.T)], kind="stable")
     return tuple(
         ", ".join(f"{name}={s}" for name, s in zip(model.latent_names, cell, strict=True))
         + f" ({cases[tuple(cell)]:.1f} cases)"
         for cell in rare[order]
     )
-
-
-def _shape(model: LatentModel) -> list[tuple[int, tuple[int, ...]]]:
-    """Γ and the domain sizes, whatever the order of the latents."""
-    return sorted((size, model.children(j)) for j, size in enumerate(model.domain_sizes))
 
 
 def _runner(alternative: Any, n_samples: int) -> Runner:
