@@ -19,7 +19,7 @@ from mixoracle.model import Bipartite
 from mixoracle.observations import Observations
 from mixoracle.oracle.preparation import prepare
 from mixoracle.refine import refine
-from mixoracle.residuals import _dependence, check
+from mixoracle.residuals import check
 
 
 def verdicts(observations):
@@ -140,31 +140,3 @@ class TestItems:
         problem = drawn("categorical", 0)
         found = verdicts(problem.observations)["components of the assumed family"]
         assert found.holds is None
-
-
-@pytest.mark.parametrize("rare", [0.5, 0.1, 0.03])
-def test_chance_is_chance_also_where_levels_are_rare(rare):
-    """Of independent blocks one in twenty is as dependent as one in twenty is by chance."""
-    chances = []
-    for seed in range(400):
-        rng = np.random.default_rng(seed)
-        marks = [(rng.random((300, 6)) < rare).astype(float) for _ in range(2)]
-        chances.append(_dependence(*((m - m.mean(axis=0)) / m.std(axis=0) for m in marks))[1])
-    # Three standard errors of 400 draws.
-    assert np.mean(np.array(chances) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
-    assert np.mean(np.array(chances) < 0.5) == pytest.approx(0.5, abs=0.1)
-
-
-def test_blocks_that_go_together_are_unlikely_by_chance():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        shared = rng.normal(size=(300, 1))
-        first, second = (0.5 * shared + rng.normal(size=(300, 3)) for _ in range(2))
-        strength, chance = _dependence(first, second)
-        assert strength > 0.05
-        assert chance < 1e-3
-
-
-@pytest.mark.parametrize("n_rows", [0, 2])
-def test_hardly_any_rows_show_no_dependence(n_rows):
-    assert _dependence(np.ones((n_rows, 2)), np.ones((n_rows, 2))) == (0.0, 1.0)

@@ -17,11 +17,11 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import gamma
 
 from mixoracle.assumptions import Verdict
 from mixoracle.model import Bipartite
 from mixoracle.oracle.decoding import configurations
+from mixoracle.oracle.dependence import dependence, whitened
 from mixoracle.oracle.families.base import Floats
 from mixoracle.oracle.preparation import Prepared
 from mixoracle.oracle.shape import HEAVY_TAILS, typical_tails
@@ -31,8 +31,6 @@ from mixoracle.refine import Refinement
 _MAX_ROWS = 50_000
 # The chance of a false alarm among all pairs together.
 _FALSE_ALARM = 0.01
-# Share of a column's variance below which a direction is rounding.
-_EMPTY_DIRECTION = 1e-8
 # A root-mean-square correlation below this changes no conclusion.
 _SMALL_CORRELATION = 0.05
 
@@ -46,15 +44,15 @@ def check(
     places = np.argsort(prepared.variables)
     encoders = [prepared.encoders[place] for place in places]
     blocks = [prepared.blocks[place][rows] for place in places]
-    whitened = [
-        _whitened(encoder.family.embedding(block), codes[:, i], np.isnan(block).any(axis=1))
+    residual = [
+        whitened(encoder.family.embedding(block), codes[:, i], np.isnan(block).any(axis=1))
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
     tails = [
         None if encoder.numbers is None else _typical_tails(block, codes[:, i])
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
-    return _independence(whitened, names), _family(tails, names)
+    return _independence(residual, names), _family(tails, names)
 
 
 def _some_rows(n_samples: int) -> NDArray[np.int64]:
@@ -62,32 +60,13 @@ def _some_rows(n_samples: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n_samples - 1, min(n_samples, _MAX_ROWS)).astype(np.int64))
 
 
-def _whitened(coordinates: Floats, codes: NDArray[np.int64], has_gaps: NDArray[np.bool_]) -> Floats:
-    """Each row centred by its component; columns uncorrelated, with unit variance, or 0.
-
-    A row with a gap tells nothing here, because what was filled in is no evidence: it is 0.
-    """
-    residual = np.zeros_like(coordinates)
-    for code in np.unique(codes):
-        inside = (codes == code) & ~has_gaps
-        if inside.any():
-            residual[inside] = coordinates[inside] - coordinates[inside].mean(axis=0)
-            spread = residual[inside].std(axis=0)
-            residual[inside] /= np.where(spread > 0, spread, 1.0)
-    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, int((~has_gaps).sum())))
-    # Marks of levels add up to 1, so some directions hold nothing at all.
-    kept = values > _EMPTY_DIRECTION
-    return np.asarray(residual @ (vectors[:, kept] / np.sqrt(values[kept])))
-
-
-def _independence(whitened: list[Floats], names: Sequence[str]) -> Verdict:
+def _independence(residual: list[Floats], names: Sequence[str]) -> Verdict:
     """Whether two variables still go together when the hidden state is known."""
     name, label = "independent given the latents", "sec:bg"
-    pairs = list(combinations(range(len(whitened)), 2))
+    pairs = list(combinations(range(len(residual)), 2))
     offenders = []
     for first, second in pairs:
-        both = whitened[first].any(axis=1) & whitened[second].any(axis=1)
-        strength, chance = _dependence(whitened[first][both], whitened[second][both])
+        strength, chance = dependence(residual[first], residual[second])
         if chance < _FALSE_ALARM / len(pairs) and strength > _SMALL_CORRELATION:
             offenders.append((strength, names[first], names[second]))
     if not offenders:
@@ -103,30 +82,6 @@ def _independence(whitened: list[Floats], names: Sequence[str]) -> Verdict:
         "state may be missing, or one measurement acts on the other",
         tuple((one, other) for _, one, other in offenders),
     )
-
-
-def _dependence(first: Floats, second: Floats) -> tuple[float, float]:
-    """The root-mean-square correlation of two blocks, and how likely one so large is by chance.
-
-    N times the sum of squared correlations, were the rows of one block shuffled, has a mean and a
-    variance that the lengths of the rows give; a Gamma distribution with these stands for its
-    own. With light tails it is the usual χ²; rare levels have long rows, and a wider one.
-    """
-    n_rows = len(first)
-    if n_rows < 3 or min(first.shape[1], second.shape[1]) == 0:
-        return 0.0, 1.0
-    correlation = first.T @ second / n_rows
-    statistic = n_rows * float((correlation**2).sum())
-    mean, same_row, other_row = 1.0, 1.0 / n_rows, 2.0
-    for block in (first, second):
-        lengths = (block**2).sum(axis=1)
-        crossed = float(((block.T @ block) ** 2).sum() - (lengths**2).sum())
-        mean *= float(lengths.mean())
-        same_row *= float(lengths.var())
-        other_row *= max(crossed, 0.0) / (n_rows * (n_rows - 1.0))
-    variance = max(same_row + other_row, np.finfo(float).tiny)
-    chance = float(gamma.sf(statistic, mean**2 / variance, scale=variance / mean))
-    return float(np.sqrt(np.mean(correlation**2))), chance
 
 
 def _typical_tails(block: Floats, codes: NDArray[np.int64]) -> float | None:

@@ -6,8 +6,8 @@ import pytest
 
 import mixoracle.datasets
 import mixoracle.learner
-import mixoracle.solving
 import mixoracle.metrics
+import mixoracle.solving
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem
 from mixoracle.errors import InconsistentCountsError, NotRecoverableError

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from mixoracle.datasets import paper_problem
+from mixoracle.model.joint import emptiness
 from mixoracle.oracle.families import GaussianFamily
 from mixoracle.oracle.latent_states import Others, merge_states, same_for_child
 from mixoracle.oracle.merging import pool
@@ -42,12 +43,17 @@ def around(model, states, latent):
 
 
 def evidence(table, others, children, column):
-    """Of the whole model, with one more latent that has these states and drives these variables."""
+    """Of the whole model, with one more latent that has these states and drives these variables.
+
+    What empty joint states say against it depends on all latents, and merges do not look at it.
+    """
     driven = np.zeros((len(others.adjacency), 1), dtype=bool)
     driven[children] = True
     sizes = (*others.domain_sizes, int(column.max()) + 1)
     cells = flat(np.column_stack([others.states, column]), sizes)
-    return score(table, np.hstack([others.adjacency, driven]), sizes, cells).log_evidence
+    rows = np.bincount(cells, table.counts, int(np.prod(sizes))).reshape(sizes)
+    reading = score(table, np.hstack([others.adjacency, driven]), sizes, cells)
+    return reading.log_evidence + emptiness(rows)
 
 
 def is_same_partition(first, second):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mixoracle import Observations
-from mixoracle.datasets import item_problem, paper_problem, random_model
+from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
 from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from mixoracle.model import ComponentSet
 from mixoracle.oracle.decoding import RowTable
+from mixoracle.oracle.dependence import dependence, whitened
 from mixoracle.oracle.families import Family
 from mixoracle.oracle.families.base import Floats, Patterns
 from mixoracle.oracle.merging import KnownPieces, Merging, merge_pieces, pool
@@ -49,6 +50,8 @@ _FEW_COVER = 0.9
 # A label is beyond doubt with this probability, and labels are if that share of the rows has one.
 _SURE = 0.95
 _SURE_ROWS = 0.99
+# The chance at which variables that have nothing to do with each other seem to go together.
+_BY_CHANCE = 0.001
 # The shape of components shows in the largest of each variable.
 _COMPONENTS_JUDGED = 8
 
@@ -249,6 +252,18 @@ class Labelling:
             merging = merge_pieces(statistics, family, KnownPieces(cost), max_components)
             mergings.append(replace(merging, groups=merging.groups[piece]))
         return mergings
+
+    def goes_with_another(self, variable: int) -> bool:
+        """Whether a variable depends on any of the others."""
+        alone = np.zeros(len(self.labels), dtype=np.int64)
+        blocks = [
+            whitened(family.embedding(block), alone, np.asarray(np.isnan(block).any(axis=1)))
+            for family, block in zip(self.families, self.blocks, strict=True)
+        ]
+        others = [i for i in range(len(blocks)) if i != variable]
+        return any(
+            dependence(blocks[variable], blocks[i])[1] < _BY_CHANCE / len(others) for i in others
+        )
 
     def table(self) -> RowTable:
         """The joint components with the statistics of each variable in them."""

@@ -180,7 +180,7 @@ def _public_reading(
     assignments = np.empty(prepared.n_samples, dtype=np.int64)
     assignments[prepared.rows] = cells
     return ConsistentReading(
-        bipartite=Bipartite(reading.adjacency[back], reading.domain_sizes, 0.0, "signature"),
+        bipartite=Bipartite(reading.adjacency[back], reading.domain_sizes, 0.0, "decoded"),
         weights=weights,
         assignments=assignments,
         log_evidence=reading.log_evidence,

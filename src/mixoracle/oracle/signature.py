@@ -47,7 +47,8 @@ class SignatureOracle(ReadingOracle):
     readings_, components_seen_, confidence_
         As :class:`~mixoracle.oracle.readings.ReadingOracle` describes them.
     blind_ : tuple of str
-        Observed variables that show no components of their own, or cannot by their kind.
+        Observed variables that have components, but show none on their own, or cannot by their
+        kind.
     tail_ratio_ : float or None
         How heavy the tails of a typical component are, relative to the family's.
     is_family_trusted_ : bool
@@ -87,7 +88,7 @@ class SignatureOracle(ReadingOracle):
             self._decode(observations, searched, seen)
         self.tail_ratio_ = seen.tail_ratio
         self.is_family_trusted_ = seen.is_family_trusted
-        self.blind_ = _blind(observations.names, prepared, seen)
+        self.blind_ = _blind(observations.names, prepared, seen, bool(self.readings_[0].repairs))
         self._prepared = prepared
         return self
 
@@ -95,12 +96,24 @@ class SignatureOracle(ReadingOracle):
         return f"SignatureOracle(max_components={self.max_components})"
 
 
-def _blind(names: tuple[str, ...], prepared: Prepared, seen: Labelling) -> tuple[str, ...]:
-    """The variables that alone say nothing about how many components there are."""
-    return tuple(
-        names[variable]
-        for variable, encoder, n_alone in zip(
-            prepared.variables, prepared.encoders, seen.n_alone, strict=True
+def _blind(
+    names: tuple[str, ...], prepared: Prepared, seen: Labelling, was_repaired: bool
+) -> tuple[str, ...]:
+    """The variables that alone say nothing about their components, though they have some.
+
+    A variable that nothing goes with has no hidden cause that could be seen by any oracle, and one
+    that was seen through others is not blind if all labels fitted together.
+    """
+    suspects = [
+        place
+        for place, (encoder, n_alone) in enumerate(
+            zip(prepared.encoders, seen.n_alone, strict=True)
         )
         if n_alone == 1 or not encoder.is_identifiable
+    ]
+    seen_through_others = seen.labels.max(axis=0) > 0
+    return tuple(
+        names[prepared.variables[place]]
+        for place in suspects
+        if (was_repaired if seen_through_others[place] else seen.goes_with_another(place))
     )
