@@ -119,7 +119,7 @@ class Solver:
             trouble = str(error)
             graph, cells = _own_answer(reading, self.observations)
         repairs = tuple(getattr(reading, "repairs", ()))
-        verdict = _consistency(repairs, trouble)
+        verdict = _consistency(reading, repairs, trouble)
         return self._refined(oracle, asked, graph, cells, repairs, verdict)
 
     def solve_known(self, oracle: Any) -> Solution | None:
@@ -219,12 +219,15 @@ def _own_answer(reading: Any, observations: Observations) -> tuple[Bipartite, ND
     return nothing, np.zeros(observations.n_samples, dtype=np.int64)
 
 
-def _consistency(repairs: tuple[str, ...], trouble: str) -> Verdict:
+def _consistency(reading: Any, repairs: tuple[str, ...], trouble: str) -> Verdict:
     name, label = "consistent counts", "obs:counting"
     if trouble:
         return Verdict(name, label, False, trouble, ((trouble,),))
     if repairs:
-        return Verdict(name, label, True, "consistent after repairs: " + "; ".join(repairs))
+        agreed = ""
+        if isinstance(reading, ConsistentReading):
+            agreed = f" ({reading.n_agreed} of {reading.n_proposals} proposals came to it at once)"
+        return Verdict(name, label, True, f"consistent after repairs{agreed}: {'; '.join(repairs)}")
     return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
 
 

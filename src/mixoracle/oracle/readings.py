@@ -48,6 +48,8 @@ class ConsistentReading:
         Of the whole model; comparable between readings of the same data.
     repairs : tuple of str
         What had to be changed to make the labels consistent, in words.
+    n_agreed, n_proposals : int
+        How many of the proposals that were completed came to this Γ at once; none if moves did.
     """
 
     bipartite: Bipartite
@@ -55,6 +57,8 @@ class ConsistentReading:
     assignments: NDArray[np.int64]
     log_evidence: float
     repairs: tuple[str, ...]
+    n_agreed: int = 1
+    n_proposals: int = 1
 
     @property
     def n_observed(self) -> int:
@@ -185,6 +189,8 @@ def _public_reading(
         assignments=assignments,
         log_evidence=reading.log_evidence,
         repairs=_describe_repairs(reading, table, codes, [names[i] for i in prepared.variables]),
+        n_agreed=reading.n_agreed,
+        n_proposals=reading.n_proposals,
     )
 
 

@@ -16,8 +16,9 @@ from scipy.special import gammaln
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.model._arrays import frozen_array
-from mixoracle.model.components.base import ComponentSet, Floats, rows_by_pattern
-from mixoracle.model.components.gaussian import (
+from mixoracle.model.components.base import Floats, rows_by_pattern
+from mixoracle.model.components.ellipsoids import (
+    Ellipsoids,
     checked_ellipsoids,
     marginal,
     placed,
@@ -26,7 +27,7 @@ from mixoracle.model.components.gaussian import (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudentComponents(ComponentSet):
+class StudentComponents(Ellipsoids):
     """Multivariate Student components that share their degrees of freedom.
 
     Parameters
@@ -57,19 +58,6 @@ class StudentComponents(ComponentSet):
         object.__setattr__(self, "scales", scales)
         object.__setattr__(self, "degrees", degrees)
         object.__setattr__(self, "_factors", factors)
-
-    @property
-    def n_components(self) -> int:
-        return int(self.means.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self.means.shape[1])
-
-    @property
-    def _cholesky(self) -> Floats:
-        factors: Floats = self.__dict__["_factors"]
-        return factors
 
     def log_density(self, block: Floats) -> Floats:
         self._check_block(block)

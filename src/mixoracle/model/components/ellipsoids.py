@@ -1,0 +1,90 @@
+"""What normal and Student components share: a centre and a symmetric positive matrix for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model._arrays import frozen_array
+from mixoracle.model.components.base import ComponentSet, Floats
+
+_SYMMETRY_TOLERANCE = 1e-8
+
+
+class Ellipsoids(ComponentSet):
+    """Components with ``means`` (k, width), and Cholesky factors of their matrices beside them."""
+
+    means: Floats
+
+    @property
+    def n_components(self) -> int:
+        return int(self.means.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.means.shape[1])
+
+    @property
+    def _cholesky(self) -> Floats:
+        factors: Floats = self.__dict__["_factors"]
+        return factors
+
+
+def checked_ellipsoids(
+    means: Any, matrices: Any, family: str, what: str
+) -> tuple[Floats, Floats, Floats]:
+    """Means, symmetric positive definite matrices, and the matrices' Cholesky factors."""
+    means = frozen_array(means, np.float64, "component means")
+    matrices = frozen_array(matrices, np.float64, f"component {what}")
+    if means.ndim != 2 or matrices.shape != (*means.shape, means.shape[-1]):
+        raise InvalidInputError(
+            f"{family} components need means of shape (k, d) and {what} of shape "
+            f"(k, d, d); got {means.shape} and {matrices.shape}"
+        )
+    if means.size == 0:
+        raise InvalidInputError(
+            f"{family} components need at least one component and one column; got means of "
+            f"shape {means.shape}"
+        )
+    if not (np.all(np.isfinite(means)) and np.all(np.isfinite(matrices))):
+        raise InvalidInputError(f"{family} components need finite means and {what}")
+    scale = np.abs(matrices).max()
+    asymmetry = np.abs(matrices - np.swapaxes(matrices, 1, 2)).max()
+    if asymmetry > _SYMMETRY_TOLERANCE * scale:
+        raise InvalidInputError(f"component {what} should be symmetric")
+    try:
+        factors = np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError as error:
+        raise InvalidInputError(
+            f"component {what} should be positive definite; at least one is not"
+        ) from error
+    return means, matrices, factors
+
+
+def marginal(means: Floats, matrices: Floats, columns: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The means over some columns, and the Cholesky factors of the matrices over them."""
+    factors = np.linalg.cholesky(matrices[:, columns[:, None], columns])
+    return means[:, columns], np.asarray(factors, dtype=np.float64)
+
+
+def squared_distances(block: Floats, means: Floats, factors: Floats) -> tuple[Floats, Floats]:
+    """Squared Mahalanobis distances (N, k) by Cholesky factors, and half their log volumes (k,)."""
+    squared = np.empty((len(block), len(means)))
+    for j, (mean, factor) in enumerate(zip(means, factors, strict=True)):
+        whitened = solve_triangular(factor, (block - mean).T, lower=True, check_finite=False)
+        squared[:, j] = np.einsum("dn,dn->n", whitened, whitened)
+    return squared, np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+
+
+def placed(standard: Floats, labels: NDArray[np.int64], means: Floats, factors: Floats) -> Floats:
+    """Standard rows, changed in place to rows of their components."""
+    order = np.argsort(labels, kind="stable")
+    bounds = np.searchsorted(labels[order], np.arange(len(means) + 1))
+    for j in range(len(means)):
+        members = order[bounds[j] : bounds[j + 1]]
+        standard[members] = standard[members] @ factors[j].T + means[j]
+    return standard

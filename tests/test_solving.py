@@ -1,0 +1,98 @@
+"""Answers that no oracle gave: a Γ that is known, and a single latent beside several."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from mixoracle import Background, KnownLatent, LatentGraphLearner, Observations
+from mixoracle.datasets import item_problem
+from mixoracle.errors import AssumptionWarning
+from mixoracle.metrics import compare
+
+
+def known(model):
+    return Background(
+        KnownLatent(
+            name,
+            children=[int(i) for i in np.flatnonzero(model.bipartite[:, j])],
+            exactly=True,
+            domain_size=model.domain_sizes[j],
+        )
+        for j, name in enumerate(model.latent_names)
+    )
+
+
+def fitted(observations, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        return LatentGraphLearner(random_state=0, **settings).fit(observations)
+
+
+def skills_in_a_chain(seed, n_samples=1500):
+    """Three skills of which each needs the one before: four of eight profiles occur."""
+    rng = np.random.default_rng(seed)
+    level = rng.integers(4, size=n_samples)
+    skills = level[:, None] > np.arange(3)
+    chance = np.where(np.repeat(skills, 4, axis=1), 0.9, 0.1)
+    answers = (rng.random(chance.shape) < chance).astype(float)
+    names = [f"item{i + 1}" for i in range(12)]
+    return Observations.from_array(answers, names=names)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_graph_that_is_known_is_the_answer(seed):
+    problem = item_problem(2, 10, n_samples=400, random_state=seed)
+    learner = fitted(problem.observations, knowledge=known(problem.model))
+    places = [learner.model_.latent_names.index(name) for name in problem.model.latent_names]
+    found_graph = learner.model_.bipartite[:, places]
+    np.testing.assert_array_equal(found_graph, problem.model.bipartite)
+    found = compare(problem.model, learner.model_)
+    assert found.domains_exact
+    assert found.joint_tv < 0.15
+
+
+def test_knowledge_that_leaves_something_open_is_no_graph():
+    problem = item_problem(2, 10, n_samples=400, random_state=0)
+    latents = list(known(problem.model).latents)
+    open_size = KnownLatent(latents[0].name, latents[0].children, exactly=True)
+    open_children = KnownLatent(latents[0].name, latents[0].children, domain_size=2)
+    names = problem.observations.names
+    assert Background(latents).resolved(names).whole_graph() is not None
+    assert Background([open_size, *latents[1:]]).resolved(names).whole_graph() is None
+    assert Background([open_children, *latents[1:]]).resolved(names).whole_graph() is None
+    assert Background().resolved(names).whole_graph() is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_profiles_that_do_not_occur_are_named_and_a_single_latent_stands_beside(seed):
+    observations = skills_in_a_chain(seed)
+    latents = [
+        KnownLatent(f"skill{j + 1}", range(4 * j, 4 * j + 4), exactly=True, domain_size=2)
+        for j in range(3)
+    ]
+    learner = fitted(observations, knowledge=Background(latents))
+    assert learner.model_.domain_sizes == (2, 2, 2)
+    assert len(learner.model_.joint.nearly_empty()) == 4
+    (positive,) = [v for v in learner.assumptions_ if v.label == "assump:strong:NZ"]
+    assert "nearly empty" in positive.message or "never occurs" in positive.message
+    single = [other for other in learner.alternatives_ if other.model.n_latent == 1]
+    assert any(other.model.domain_sizes[0] in (4, 5, 6) for other in single)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_chain_of_skills_is_not_explained_by_more_latents(seed):
+    observations = skills_in_a_chain(seed)
+    learner = fitted(observations)
+    assert learner.model_.n_latent <= 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_runners_up_differ_from_the_answer_and_from_each_other(seed):
+    problem = item_problem(2, 12, n_samples=800, random_state=seed)
+    learner = fitted(problem.observations)
+    models = [learner.model_, *(other.model for other in learner.alternatives_)]
+    shapes = [
+        sorted((m.children(j), size) for j, size in enumerate(m.domain_sizes)) for m in models
+    ]
+    assert all(one != two for i, one in enumerate(shapes) for two in shapes[:i])
