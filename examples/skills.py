@@ -99,7 +99,7 @@ def learned(answers: Observations, knowledge: Background | None = None) -> Laten
 
 def as_given(needs: pd.DataFrame) -> Background:
     """The Q-matrix as knowledge: which items need each skill, which do not, two states each."""
-    return Background(
+    latents = [
         KnownLatent(
             skill,
             children=[int(item) for item in np.flatnonzero(needs[skill])],
@@ -107,7 +107,8 @@ def as_given(needs: pd.DataFrame) -> Background:
             domain_size=2,
         )
         for skill in needs.columns
-    )
+    ]
+    return Background(latents, complete=True)
 
 
 def print_findings(learner: LatentGraphLearner, answers: Observations) -> None:

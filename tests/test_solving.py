@@ -7,12 +7,12 @@ import pytest
 
 from mixoracle import Background, KnownLatent, LatentGraphLearner, Observations
 from mixoracle.datasets import item_problem
-from mixoracle.errors import AssumptionWarning
+from mixoracle.errors import AssumptionWarning, KnowledgeConflictError
 from mixoracle.metrics import compare
 
 
 def known(model):
-    return Background(
+    latents = [
         KnownLatent(
             name,
             children=[int(i) for i in np.flatnonzero(model.bipartite[:, j])],
@@ -20,7 +20,8 @@ def known(model):
             domain_size=model.domain_sizes[j],
         )
         for j, name in enumerate(model.latent_names)
-    )
+    ]
+    return Background(latents, complete=True)
 
 
 def fitted(observations, **settings):
@@ -52,16 +53,21 @@ def test_a_graph_that_is_known_is_the_answer(seed):
     assert found.joint_tv < 0.15
 
 
-def test_knowledge_that_leaves_something_open_is_no_graph():
+def test_knowledge_that_leaves_something_open_is_not_complete():
     problem = item_problem(2, 10, n_samples=400, random_state=0)
-    latents = list(known(problem.model).latents)
-    open_size = KnownLatent(latents[0].name, latents[0].children, exactly=True)
-    open_children = KnownLatent(latents[0].name, latents[0].children, domain_size=2)
+    latents = known(problem.model).latents
     names = problem.observations.names
-    assert Background(latents).resolved(names).whole_graph() is not None
-    assert Background([open_size, *latents[1:]]).resolved(names).whole_graph() is None
-    assert Background([open_children, *latents[1:]]).resolved(names).whole_graph() is None
-    assert Background().resolved(names).whole_graph() is None
+    assert known(problem.model).resolved(names).whole_graph() is not None
+    assert Background(latents).resolved(names).whole_graph() is None
+    first = latents[0]
+    for half_known in (
+        KnownLatent(first.name, first.children, exactly=True),
+        KnownLatent(first.name, first.children, domain_size=2),
+    ):
+        with pytest.raises(KnowledgeConflictError, match=f"{first.name!r} leaves something open"):
+            Background([half_known, *latents[1:]], complete=True)
+    with pytest.raises(KnowledgeConflictError, match="there is none"):
+        Background(complete=True)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -71,7 +77,7 @@ def test_profiles_that_do_not_occur_are_named_and_a_single_latent_stands_beside(
         KnownLatent(f"skill{j + 1}", range(4 * j, 4 * j + 4), exactly=True, domain_size=2)
         for j in range(3)
     ]
-    learner = fitted(observations, knowledge=Background(latents))
+    learner = fitted(observations, knowledge=Background(latents, complete=True))
     assert learner.model_.domain_sizes == (2, 2, 2)
     assert len(learner.model_.joint.nearly_empty()) == 4
     (positive,) = [v for v in learner.assumptions_ if v.label == "assump:strong:NZ"]

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,9 @@ class Background:
         Further latents may exist; they are called H1, H2, … as ever.
     edges : Knowledge, optional
         Arrows among these latents, by name or by place in ``latents``.
+    complete : bool
+        Whether there are no further latents, and all is known of Γ: each latent then has
+        ``exactly`` its children and a domain size. The model with this Γ is learned as it stands.
 
     Examples
     --------
@@ -132,8 +136,15 @@ class Background:
 
     latents: tuple[KnownLatent, ...]
     edges: Knowledge
+    complete: bool
 
-    def __init__(self, latents: Iterable[KnownLatent] = (), edges: Knowledge | None = None) -> None:
+    def __init__(
+        self,
+        latents: Iterable[KnownLatent] = (),
+        edges: Knowledge | None = None,
+        *,
+        complete: bool = False,
+    ) -> None:
         known = tuple(latents)
         for latent in known:
             if not isinstance(latent, KnownLatent):
@@ -147,12 +158,20 @@ class Background:
             )
         object.__setattr__(self, "latents", known)
         object.__setattr__(self, "edges", edges or Knowledge())
+        object.__setattr__(self, "complete", bool(complete))
         twice = sorted({name for name in self.names if self.names.count(name) > 1})
         if twice:
             raise KnowledgeConflictError(
                 f"two known latents are called {twice[0]!r}; put what is known into one of them"
             )
         self.edges.resolved(self.names)
+        open_ended = [k.name for k in known if not k.exactly or k.domain_size is None]
+        if complete and (open_ended or not known):
+            what = f"{open_ended[0]!r} leaves something open" if open_ended else "there is none"
+            raise KnowledgeConflictError(
+                "complete knowledge needs exactly=True and a domain size for every latent; "
+                f"{what}: say it, or leave complete out"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -201,13 +220,11 @@ class ResolvedBackground:
         return self.background.names
 
     def whole_graph(self) -> Bipartite | None:
-        """Γ with its domain sizes, if all children and all numbers of states are known."""
-        latents = self.background.latents
-        sizes = [latent.domain_size for latent in latents if latent.domain_size is not None]
-        is_whole = bool((self.driven | self.spared).all())
-        if not latents or not is_whole or len(sizes) < len(latents):
+        """Γ with its domain sizes, if the knowledge is complete."""
+        if not self.background.complete:
             return None
-        return Bipartite(self.driven, tuple(sizes), 0.0, "known")
+        sizes = [latent.domain_size for latent in self.background.latents]
+        return Bipartite(self.driven, tuple(cast("list[int]", sizes)), 0.0, "known")
 
     def applied_to(self, graph: Bipartite, default_names: Sequence[str]) -> Application:
         """Match the latents of Γ to the known ones, name them and correct their columns.

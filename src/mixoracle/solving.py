@@ -123,7 +123,7 @@ class Solver:
         return self._refined(oracle, asked, graph, cells, repairs, verdict)
 
     def solve_known(self, oracle: Any) -> Solution | None:
-        """The answer that is known beforehand, if Γ and all domain sizes are."""
+        """The answer that is known beforehand, if the knowledge is complete."""
         graph = self.known.whole_graph()
         if graph is None:
             return None
