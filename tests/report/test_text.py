@@ -39,13 +39,6 @@ def test_drives_table_marks_the_edges_of_gamma():
     assert rows[1].index("·") < rows[1].index("●")
 
 
-def test_joint_states_are_listed_from_the_likeliest_and_the_rest_is_counted():
-    output = printed(text.joint_states_table(MODEL, max_states=2))
-    assert output.index("0.3000") < output.index("0.2500")
-    assert "0.2000" not in output
-    assert "4 rarer states not shown, together 0.450" in output
-
-
 def test_latent_edges_tell_arrows_from_open_directions():
     directed = CPDAG(2, frozenset({(1, 0)}))
     undirected = CPDAG.from_dag([(0, 1)], 2)
@@ -60,17 +53,6 @@ def test_names_are_not_read_as_markup():
     output = printed(text.drives_table(model))
     assert "X[0]" in output
     assert "[red]" in output
-
-
-def test_verdicts_say_what_failed_in_words():
-    verdicts = (
-        Verdict("one", "a", True, "fine"),
-        Verdict("two", "b", False, "H1=[0] is to blame", (("H1",),)),
-        Verdict("three", "c", None, "not known"),
-    )
-    output = printed(text.verdicts_table(verdicts))
-    for word in ("holds", "fails", "undecided", "H1=[0] is to blame"):
-        assert word in output
 
 
 def test_explained_verdicts_say_what_to_do():

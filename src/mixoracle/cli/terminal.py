@@ -107,7 +107,7 @@ class Stages:
     def __init__(self, plan: Sequence[tuple[str, float]], show: Callable[[str, float], None]):
         self._plan = dict(plan)
         self._show = show
-        self._begin = self._since = time.perf_counter()
+        self._since = time.perf_counter()
         self._current = ""
         self.timings: dict[str, float] = {}
 
@@ -121,16 +121,6 @@ class Stages:
         else:
             shown = stage
         self._show(shown, self.share_done)
-
-    def finish(self) -> None:
-        """End the last stage."""
-        self._close()
-        self._current = ""
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the beginning."""
-        return time.perf_counter() - self._begin
 
     @property
     def share_done(self) -> float:
