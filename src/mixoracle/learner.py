@@ -388,8 +388,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
 def _solutions(solver: Solver, oracles: list[Any]) -> list[Solution]:
     """The answers of all oracles and those known beforehand, refined, best first.
 
-    Where the best one leaves joint states empty, the reading with a single latent stands among
-    the others, whatever its score.
+    Where the best one leaves joint states empty, the reading with a single latent is tried beside
+    it. It may win on its score, but not against what is known of several latents.
     """
     solutions = [
         solver.solve(oracle, reading)
@@ -399,11 +399,11 @@ def _solutions(solver: Solver, oracles: list[Any]) -> list[Solution]:
     if (given := solver.solve_known(oracles[0])) is not None:
         solutions.append(given)
     solutions = _one_of_each(sorted(solutions, key=_rank))
-    if (alone := solver.single_latent(solutions[0])) is not None and not any(
-        solution.graph.n_latent == 1 and solution.score >= alone.score for solution in solutions
-    ):
-        solutions[1:] = sorted([*solutions[1:], alone], key=_rank)
-    return solutions
+    alone = solver.single_latent(solutions[0])
+    if alone is None:
+        return solutions
+    kept = 1 if solver.known.names else 0
+    return _one_of_each([*solutions[:kept], *sorted([*solutions[kept:], alone], key=_rank)])
 
 
 def _one_of_each(solutions: list[Solution]) -> list[Solution]:
