@@ -9,6 +9,7 @@ are kept together by :mod:`~mixoracle.oracle.shape`.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,7 +32,12 @@ from mixoracle.oracle.shape import (
     typical_tails,
     whole_rows,
 )
-from mixoracle.oracle.tuples import JointComponents, find_joint_components, share_rows
+from mixoracle.oracle.tuples import (
+    JointComponents,
+    distinct_rows,
+    find_joint_components,
+    share_rows,
+)
 
 # Structure shows in this many rows; more rows sharpen parameters, which is refinement's job.
 MAX_ROWS = 40_000
@@ -147,7 +153,7 @@ class Labelling:
         With thousands of joint states each holds a few rows, and no mixture could tell them apart;
         but the labels of single variables do.
         """
-        _, counts = np.unique(self.labels, axis=0, return_counts=True)
+        _, counts = distinct_rows(self.labels)
         covered = float(np.sort(counts)[::-1][:most].sum()) / len(self.labels)
         return covered < _FEW_COVER and all(
             _is_beyond_doubt(density, column)
@@ -255,15 +261,18 @@ class Labelling:
 
     def goes_with_another(self, variable: int) -> bool:
         """Whether a variable depends on any of the others."""
+        own = self._whitened[variable]
+        others = [block for i, block in enumerate(self._whitened) if i != variable]
+        return any(dependence(own, other)[1] < _BY_CHANCE / len(others) for other in others)
+
+    @cached_property
+    def _whitened(self) -> list[Floats]:
+        """Each variable as uncorrelated coordinates."""
         alone = np.zeros(len(self.labels), dtype=np.int64)
-        blocks = [
+        return [
             whitened(family.embedding(block), alone, np.asarray(np.isnan(block).any(axis=1)))
             for family, block in zip(self.families, self.blocks, strict=True)
         ]
-        others = [i for i in range(len(blocks)) if i != variable]
-        return any(
-            dependence(blocks[variable], blocks[i])[1] < _BY_CHANCE / len(others) for i in others
-        )
 
     def table(self) -> RowTable:
         """The joint components with the statistics of each variable in them."""

@@ -48,7 +48,7 @@ def find_joint_components(
 
     ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
     """
-    tuples, occurrences = _distinct(labels)
+    tuples, occurrences = distinct_rows(labels)
     tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), MAX_TUPLES)
     log_density = _tuple_log_density(tuples, log_densities)
     alive, weights = _weigh(log_density, counts / counts.sum())
@@ -57,7 +57,7 @@ def find_joint_components(
     return share_rows(tuples, weights / weights.sum(), log_densities)
 
 
-def _distinct(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_rows(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct rows in order, and how often each occurs."""
     sizes = [int(size) for size in labels.max(axis=0) + 1]
     if prod(sizes) > np.iinfo(np.int64).max:
