@@ -30,8 +30,10 @@ _ROWS_PER_COMPONENT = 12
 # EM between two decisions need not converge, only show where it leads.
 _SHORT_EM = 8
 _LONG_EM = 60
+# Whether a component falls apart shows earlier; the whole decides in any case.
+_HALVING_EM = 20
 # Change of the mean log-likelihood that ends EM.
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-5
 # Components of fewer rows than this are given up.
 _FEWEST_ROWS = 2.0
 # Merges are tried out by EM where they promise at least this many nats, and so many at a time.
@@ -274,7 +276,7 @@ class _Search:
         if labels is None or labels.max() == 0:
             return None
         alone = _Search([_some_rows(v, rows) for v in self._variables], coordinates, 2)
-        halves = alone._em(_indicators(labels), _LONG_EM)
+        halves = alone._em(_indicators(labels), _HALVING_EM)
         whole = alone._state(np.ones((len(rows), 1)))
         return halves.responsibilities if halves.score > whole.score else None
 

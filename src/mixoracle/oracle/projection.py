@@ -27,7 +27,7 @@ from mixoracle.oracle.preparation import Prepared, prepare
 from mixoracle.oracle.readings import Progress, ReadingOracle, checked_max_components
 
 # Components over X show in this many rows.
-MAX_ROWS = 10_000
+MAX_ROWS = 6_000
 # The most components over X; their pairs are compared.
 _MOST_COMPONENTS = 400
 DEFAULT_STARTS = 4
