@@ -109,7 +109,9 @@ def _blind(
         for place, (encoder, n_alone) in enumerate(
             zip(prepared.encoders, seen.n_alone, strict=True)
         )
-        if n_alone == 1 or not encoder.is_identifiable
+        # Numbers of a shape that the family does not fit would be cut up by any mixture.
+        if (n_alone == 1 or not encoder.is_identifiable)
+        and (seen.is_family_trusted or encoder.numbers is None)
     ]
     seen_through_others = seen.labels.max(axis=0) > 0
     return tuple(
