@@ -41,7 +41,9 @@ _WORTH_TRYING = -60.0
 _MERGES_TRIED = 8
 # Pairs whose shared rows are looked at, by what the merge promises without them.
 _PAIRS_CONSIDERED = 200
-_MAX_ROUNDS = 60
+_MAX_ROUNDS = 30
+# Less than this is not worth another round: components would be cut and merged in turn.
+_LEAST_GAIN = 1.0
 # Starts whose evidence is this close, in nats, ended at the same answer.
 _SAME_ANSWER = 2.0
 
@@ -147,7 +149,8 @@ class _Search:
             if better is None:
                 break
             state = better
-        return self._better(state, self._em(state.responsibilities, _LONG_EM)) or state
+        final = self._em(state.responsibilities, _LONG_EM)
+        return final if final.score > state.score else state
 
     def _em(self, responsibilities: Floats, n_iterations: int) -> _State:
         """EM from responsibilities; components that lose their rows are given up."""
@@ -223,7 +226,7 @@ class _Search:
 
     @staticmethod
     def _better(state: _State, trial: _State) -> _State | None:
-        return trial if trial.score > state.score else None
+        return trial if trial.score > state.score + _LEAST_GAIN else None
 
     def _promises(self, state: _State) -> list[tuple[float, int, int]]:
         """Pairs of components with what their merge would add to the score, best first."""
