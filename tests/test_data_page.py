@@ -1,4 +1,4 @@
-"""docs/data.md is a session: its programs and commands run in order and print what it says."""
+"""docs/data.md runs from top to bottom: its programs and commands print what it says."""
 
 import io
 import re
