@@ -21,7 +21,7 @@ from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.errors import InvalidInputError, ModelContradictionError
 from mixoracle.model import Bipartite, ComponentSet, JointTable
-from mixoracle.model.joint import emptiness
+from mixoracle.model.joint import MANY_EMPTY, emptiness
 from mixoracle.model.posterior import states_of_cells
 from mixoracle.observations import Observations
 from mixoracle.oracle.given import starting_cells
@@ -33,8 +33,6 @@ from mixoracle.refine import Refinement, refine
 logger = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
-# Where this share of the joint states is empty, several latents may be the states of one.
-_MANY_EMPTY = 0.25
 # A single latent with more states than this says nothing that a user could read.
 _MOST_SINGLE_STATES = 400
 
@@ -138,7 +136,7 @@ class Solver:
         weights = solution.refinement.weights
         joint = JointTable(weights.reshape(solution.graph.domain_sizes))
         n_empty = len(joint.nearly_empty())
-        if solution.graph.n_latent < 2 or n_empty < _MANY_EMPTY * weights.size:
+        if solution.graph.n_latent < 2 or n_empty < MANY_EMPTY * weights.size:
             return None
         prepared = self.prepared
         cells = np.empty(prepared.n_samples, dtype=np.int64)

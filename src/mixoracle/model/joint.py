@@ -16,8 +16,11 @@ from mixoracle.model._arrays import FrozenArrays, frozen_array
 # not meant to be a distribution.
 _SUM_TOLERANCE = 1e-8
 _ROWS_SHOWN = 24
-# A joint state is nearly empty below this share of what independent latents would give it.
-NEARLY_EMPTY = 0.25
+# A joint state is nearly empty below this share of what independent latents would give it. One
+# alone that falls short of more is just rare; where many do, the latents may not be what they seem.
+_HOLE = 0.05
+_HOLE_AMONG_MANY = 0.25
+MANY_EMPTY = 0.25
 # Below this share nondegeneracy (a) begins to be implausible.
 _IMPLAUSIBLE = 0.1
 
@@ -86,12 +89,19 @@ class JointTable(FrozenArrays):
     def nearly_empty(self) -> NDArray[np.int64]:
         """The joint states that hardly occur, given how frequent their parts are, (c, m).
 
+        Less than a twentieth of what independent latents would give a state, or less than a
+        quarter where that goes for a quarter of all states.
+
         Examples
         --------
         >>> JointTable(np.array([[0.5, 0.01], [0.2, 0.29]])).nearly_empty().tolist()
         [[0, 1]]
         """
-        return np.argwhere(self.table < NEARLY_EMPTY * independent(self.table)).astype(np.int64)
+        expected = independent(self.table)
+        short = self.table < _HOLE_AMONG_MANY * expected
+        if short.sum() < MANY_EMPTY * short.size:
+            short = self.table < _HOLE * expected
+        return np.argwhere(short).astype(np.int64)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointTable):
