@@ -111,6 +111,20 @@ class ComponentSet(FrozenArrays, ABC):
         return hash((self.family, *(array.tobytes() for array in self.arrays().values())))
 
 
+class WithMeans(ComponentSet):
+    """Components with ``means`` (n_components, width) among their parameters."""
+
+    means: Floats
+
+    @property
+    def n_components(self) -> int:
+        return int(self.means.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.means.shape[1])
+
+
 class IndependentColumns(ComponentSet):
     """Components whose columns are independent within each: a row's density is a product."""
 
@@ -143,11 +157,22 @@ class IndependentColumns(ComponentSet):
 def rows_by_pattern(block: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Rows with the same cells seen, and those columns; rows without any are passed over."""
     seen, which = np.unique(~np.isnan(block), axis=0, return_inverse=True)
-    order = np.argsort(which.ravel(), kind="stable")
-    bounds = np.searchsorted(which.ravel()[order], np.arange(len(seen) + 1))
+    for pattern, rows in rows_of_patterns(seen, which.ravel()):
+        yield rows, np.flatnonzero(pattern)
+
+
+def rows_of_patterns(
+    seen: NDArray[np.bool_], which: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.int64]]]:
+    """Each pattern of ``seen`` (P, width) that occurs in ``which`` (N,), with its rows.
+
+    The pattern of rows with nothing seen is passed over.
+    """
+    order = np.argsort(which, kind="stable")
+    bounds = np.searchsorted(which[order], np.arange(len(seen) + 1))
     for p, pattern in enumerate(seen):
-        if pattern.any():
-            yield order[bounds[p] : bounds[p + 1]], np.flatnonzero(pattern)
+        if pattern.any() and bounds[p] < bounds[p + 1]:
+            yield pattern, order[bounds[p] : bounds[p + 1]]
 
 
 def parameters(values: Any, what: str) -> Floats:

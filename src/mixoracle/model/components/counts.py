@@ -17,13 +17,14 @@ from scipy.special import gammaln
 from mixoracle.model.components.base import (
     Floats,
     IndependentColumns,
+    WithMeans,
     parameters,
     positive_parameters,
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CountComponents(IndependentColumns):
+class CountComponents(WithMeans, IndependentColumns):
     """Negative binomial or Poisson components.
 
     Parameters
@@ -45,14 +46,6 @@ class CountComponents(IndependentColumns):
         sizes = positive_parameters(self.sizes, means.shape, "component sizes")
         object.__setattr__(self, "means", means)
         object.__setattr__(self, "sizes", sizes)
-
-    @property
-    def n_components(self) -> int:
-        return int(self.means.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self.means.shape[1])
 
     def _log_density_of_column(self, column: int, values: Floats) -> Floats:
         possible = (values >= 0) & (values == np.floor(values)) & np.isfinite(values)

@@ -12,13 +12,14 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model.components.base import (
     Floats,
     IndependentColumns,
+    WithMeans,
     parameters,
     positive_parameters,
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DiagonalComponents(IndependentColumns):
+class DiagonalComponents(WithMeans, IndependentColumns):
     """Normal components with diagonal covariances.
 
     Parameters
@@ -40,14 +41,6 @@ class DiagonalComponents(IndependentColumns):
             raise InvalidInputError("component variances should be finite; at least one is not")
         object.__setattr__(self, "means", means)
         object.__setattr__(self, "variances", variances)
-
-    @property
-    def n_components(self) -> int:
-        return int(self.means.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self.means.shape[1])
 
     def _log_density_of_column(self, column: int, values: Floats) -> Floats:
         variances = self.variances[:, column]

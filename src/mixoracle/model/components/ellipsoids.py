@@ -10,23 +10,13 @@ from scipy.linalg import solve_triangular
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.model._arrays import frozen_array
-from mixoracle.model.components.base import ComponentSet, Floats
+from mixoracle.model.components.base import Floats, WithMeans
 
 _SYMMETRY_TOLERANCE = 1e-8
 
 
-class Ellipsoids(ComponentSet):
-    """Components with ``means`` (k, width), and Cholesky factors of their matrices beside them."""
-
-    means: Floats
-
-    @property
-    def n_components(self) -> int:
-        return int(self.means.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self.means.shape[1])
+class Ellipsoids(WithMeans):
+    """Components with Cholesky factors of their matrices beside their means."""
 
     @property
     def _cholesky(self) -> Floats:

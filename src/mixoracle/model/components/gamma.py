@@ -13,13 +13,14 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model.components.base import (
     Floats,
     IndependentColumns,
+    WithMeans,
     parameters,
     positive_parameters,
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GammaComponents(IndependentColumns):
+class GammaComponents(WithMeans, IndependentColumns):
     """Gamma components; the variance is mean² / shape.
 
     Parameters
@@ -43,14 +44,6 @@ class GammaComponents(IndependentColumns):
             raise InvalidInputError("component shapes should be finite; at least one is not")
         object.__setattr__(self, "means", means)
         object.__setattr__(self, "shapes", shapes)
-
-    @property
-    def n_components(self) -> int:
-        return int(self.means.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self.means.shape[1])
 
     def _log_density_of_column(self, column: int, values: Floats) -> Floats:
         possible = values > 0

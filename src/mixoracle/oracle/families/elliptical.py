@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from mixoracle.model import ComponentSet
+from mixoracle.model.components.base import rows_of_patterns
 from mixoracle.oracle.families.base import Family, Floats, Patterns, Prior
-from mixoracle.oracle.families.gaps import filled_with_means, rows_by_pattern
+from mixoracle.oracle.families.gaps import filled_with_means
 
 # How many rows the prior mean is worth. Component means spread about sqrt(1/0.05) = 4.5 times as
 # far as the rows within a component, which is where clusters begin to be told apart.
@@ -181,7 +182,7 @@ class EllipticalFamily(Family):
         """The density of the seen cells alone; 0 where there are none."""
         means, matrices = self._parameters(components)
         result = np.zeros((len(features), len(means)))
-        for seen, rows in rows_by_pattern(patterns):
+        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
             distance, log_volume = self._squared_distance(means, matrices, seen)
             squared = features[rows] @ distance.T
             result[rows] = self._log_radial(squared, int(seen.sum())) - 0.5 * log_volume
@@ -242,7 +243,7 @@ class EllipticalFamily(Family):
         """The E-step: what the whole rows would add up to, expected given their seen cells."""
         means, matrices = self._parameters(components)
         total = np.zeros((len(means), self._n_features))
-        for seen, rows in rows_by_pattern(patterns):
+        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
             part, own = features[rows], share[rows]
             weighted = own * self._row_weights(part, means, matrices, seen)
             sums = self._moment_matrix(weighted.T @ part)
@@ -272,7 +273,7 @@ class EllipticalFamily(Family):
         else:
             means, matrices = self._parameters(components)
         result = np.zeros_like(features)
-        for seen, rows in rows_by_pattern(patterns):
+        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
             completion = self._completion(means, matrices, seen)
             every_weight = self._row_weights(features[rows], means, matrices, seen)
             for label in np.unique(labels[rows]):

@@ -6,12 +6,9 @@ and learned from the pieces uses the cells that were seen and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.oracle.families.base import Floats, Patterns
+from mixoracle.oracle.families.base import Floats
 
 
 def filled_with_means(block: Floats) -> Floats:
@@ -30,14 +27,3 @@ def standardised(block: Floats) -> Floats:
     centred = whole - whole.mean(axis=0)
     spread = centred.std(axis=0)
     return np.asarray(centred / np.where(spread > 0, spread, 1.0))
-
-
-def rows_by_pattern(
-    patterns: Patterns,
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.int64]]]:
-    """Each pattern that occurs, with its rows; rows with nothing seen are passed over."""
-    order = np.argsort(patterns.which, kind="stable")
-    bounds = np.searchsorted(patterns.which[order], np.arange(len(patterns.seen) + 1))
-    for p, seen in enumerate(patterns.seen):
-        if seen.any() and bounds[p] < bounds[p + 1]:
-            yield seen, order[bounds[p] : bounds[p + 1]]
