@@ -17,12 +17,12 @@ from threadpoolctl import threadpool_limits
 from bench_overlap import REGIMES, Regime, draw
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import Problem
+from mixoracle.decoding.decoding import RowTable, decode
 from mixoracle.errors import AssumptionWarning
+from mixoracle.labels.tuples import find_joint_components
 from mixoracle.metrics import compare
-from mixoracle.oracle.decoding import RowTable, decode
-from mixoracle.oracle.merging import pool
-from mixoracle.oracle.preparation import Prepared, prepare
-from mixoracle.oracle.tuples import find_joint_components
+from mixoracle.mixtures.merging import pool
+from mixoracle.mixtures.preparation import Prepared, prepare
 from settings import SETTINGS
 
 _NAMES = ("σ=0.1 R^5", "σ=0.01 R^3", "σ=0.01 R^2")

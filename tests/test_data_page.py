@@ -14,11 +14,11 @@ from mixoracle import LatentGraphLearner, Observations
 from mixoracle.cli import main
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import DataWarning, InvalidInputError
+from mixoracle.families.choice import FAMILIES
+from mixoracle.families.encoding import MAX_WIDTH
+from mixoracle.mixtures.preparation import LARGEST
 from mixoracle.observations.answers import MOST_LEVELS
 from mixoracle.observations.columns import MISSING_WORDS
-from mixoracle.oracle.choice import FAMILIES
-from mixoracle.oracle.encoding import MAX_WIDTH
-from mixoracle.oracle.preparation import LARGEST
 
 PAGE = (Path(__file__).parent.parent / "docs" / "data.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)

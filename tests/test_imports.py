@@ -30,7 +30,7 @@ def test_importing_the_command_line_loads_nothing_heavy():
     assert not modules_after("import mixoracle.cli") & HEAVY
 
 
-@pytest.mark.parametrize("stage", ["oracle", "bipartite", "latent", "structure"])
+@pytest.mark.parametrize("stage", ["oracles", "bipartite", "latent", "structure"])
 def test_a_stage_loads_no_optional_or_heavy_package(stage):
     loaded = modules_after(f"import mixoracle.{stage}")
     assert not loaded & {"sklearn", "pandas", "matplotlib", "networkx", "ges", "causallearn"}
@@ -81,12 +81,12 @@ def test_the_import_rules_are_kept(source_copy):
     ("module", "statement", "broken"),
     [
         ("bipartite/extra.py", "import mixoracle.latent", "Stages do not import stages"),
-        ("structure/extra.py", "import mixoracle.oracle.exact", "Stages do not import stages"),
-        ("oracle/extra.py", "import mixoracle.metrics", "Stages know only errors"),
-        ("model/extra.py", "import mixoracle.oracle.protocol", "The records know nothing"),
+        ("structure/extra.py", "import mixoracle.oracles.exact", "Stages do not import stages"),
+        ("oracles/extra.py", "import mixoracle.metrics", "Stages know only errors"),
+        ("model/extra.py", "import mixoracle.oracles.protocol", "The records know nothing"),
         ("learner.py", "import mixoracle.datasets", "Each layer knows only those below it"),
         ("learner.py", "import mixoracle.metrics", "Each layer knows only those below it"),
-        ("refine.py", "import mixoracle.learner", "Each layer knows only those below it"),
+        ("inference/refine.py", "import mixoracle.learner", "Each layer knows only those below it"),
         ("stray.py", "import mixoracle.errors", "Each layer knows only those below it"),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_forbidden_import_is_caught(source_copy, module, statement, broken):
 
 
 def test_the_learner_may_use_every_stage(source_copy):
-    stages = ("oracle", "bipartite", "latent", "structure", "assumptions", "observations")
+    stages = ("oracles", "bipartite", "latent", "structure", "assumptions", "observations")
     learner = "".join(f"import mixoracle.{stage}\n" for stage in stages)
     (source_copy / "mixoracle" / "learner.py").write_text(learner)
     done = lint_imports(source_copy)

@@ -11,8 +11,8 @@ from mixoracle import LatentGraphLearner, LatentModel, Observations
 from mixoracle.datasets import item_problem, kind_problem, paper_problem, with_gaps
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError, MixoracleError
 from mixoracle.metrics import compare, compare_states
-from mixoracle.oracle.projection import ProjectionOracle
-from mixoracle.oracle.signature import SignatureOracle
+from mixoracle.oracles.projection import ProjectionOracle
+from mixoracle.oracles.signature import SignatureOracle
 
 # Small samples miss joint states now and then; tests about warnings ask for them by name.
 pytestmark = pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")

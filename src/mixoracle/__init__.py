@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from mixoracle.learner import LatentGraphLearner
     from mixoracle.model import CPDAG, JointTable, LatentModel
     from mixoracle.observations import Observations
-    from mixoracle.oracle.exact import ExactOracle
-    from mixoracle.oracle.kmeans import KMeansOracle
-    from mixoracle.oracle.projection import ProjectionOracle
-    from mixoracle.oracle.protocol import MixtureOracle
-    from mixoracle.oracle.signature import SignatureOracle
+    from mixoracle.oracles.exact import ExactOracle
+    from mixoracle.oracles.kmeans import KMeansOracle
+    from mixoracle.oracles.projection import ProjectionOracle
+    from mixoracle.oracles.protocol import MixtureOracle
+    from mixoracle.oracles.signature import SignatureOracle
 
 __all__ = [
     "CPDAG",
@@ -42,16 +42,16 @@ __all__ = [
 _HOMES = {
     "Background": "mixoracle.background",
     "CPDAG": "mixoracle.model",
-    "ExactOracle": "mixoracle.oracle.exact",
+    "ExactOracle": "mixoracle.oracles.exact",
     "JointTable": "mixoracle.model",
-    "KMeansOracle": "mixoracle.oracle.kmeans",
+    "KMeansOracle": "mixoracle.oracles.kmeans",
     "KnownLatent": "mixoracle.background",
     "LatentGraphLearner": "mixoracle.learner",
     "LatentModel": "mixoracle.model",
-    "MixtureOracle": "mixoracle.oracle.protocol",
+    "MixtureOracle": "mixoracle.oracles.protocol",
     "Observations": "mixoracle.observations",
-    "ProjectionOracle": "mixoracle.oracle.projection",
-    "SignatureOracle": "mixoracle.oracle.signature",
+    "ProjectionOracle": "mixoracle.oracles.projection",
+    "SignatureOracle": "mixoracle.oracles.signature",
 }
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mixoracle import assumptions, bipartite, residuals, structure
+from mixoracle import assumptions, bipartite, structure
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.background import Application, Background, ResolvedBackground
@@ -32,6 +32,10 @@ from mixoracle.errors import (
     AssumptionWarning,
     InvalidInputError,
 )
+from mixoracle.families.choice import Families, checked_families
+from mixoracle.inference import residuals
+from mixoracle.inference.refine import MAX_ITERATIONS
+from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
 from mixoracle.model.posterior import (
     draw,
@@ -42,14 +46,11 @@ from mixoracle.model.posterior import (
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import conform, recognise_answers
 from mixoracle.observations.source import Source
-from mixoracle.oracle.choice import Families, checked_families
-from mixoracle.oracle.counts import ComponentCounts
-from mixoracle.oracle.preparation import Prepared, prepare
-from mixoracle.oracle.projection import ProjectionOracle
-from mixoracle.oracle.protocol import MixtureOracle
-from mixoracle.oracle.readings import ReadingOracle
-from mixoracle.oracle.signature import SignatureOracle
-from mixoracle.refine import MAX_ITERATIONS
+from mixoracle.oracles.counts import ComponentCounts
+from mixoracle.oracles.projection import ProjectionOracle
+from mixoracle.oracles.protocol import MixtureOracle
+from mixoracle.oracles.readings import ReadingOracle
+from mixoracle.oracles.signature import SignatureOracle
 from mixoracle.solving import Solution, Solver, n_broken
 
 if TYPE_CHECKING:
@@ -308,7 +309,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         """Resolve a short name to an object, fit it, and refuse what cannot be an oracle."""
         oracle = self.oracle
         if oracle == "kmeans":
-            from mixoracle.oracle.kmeans import KMeansOracle
+            from mixoracle.oracles.kmeans import KMeansOracle
 
             oracle = KMeansOracle(
                 max_components=self.max_components,

@@ -20,15 +20,15 @@ from mixoracle import latent
 from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.errors import InvalidInputError, ModelContradictionError
+from mixoracle.inference.refine import Refinement, refine
+from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, JointTable
 from mixoracle.model.joint import MANY_EMPTY, emptiness
 from mixoracle.model.posterior import states_of_cells
 from mixoracle.observations import Observations
-from mixoracle.oracle.given import starting_cells
-from mixoracle.oracle.preparation import Prepared
-from mixoracle.oracle.protocol import MixtureOracle
-from mixoracle.oracle.readings import ConsistentReading
-from mixoracle.refine import Refinement, refine
+from mixoracle.oracles.given import starting_cells
+from mixoracle.oracles.protocol import MixtureOracle
+from mixoracle.oracles.readings import ConsistentReading
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from mixoracle.errors import (
     NotRecoverableError,
 )
 from mixoracle.model import CPDAG, JointTable, LatentModel
-from mixoracle.oracle.exact import ExactOracle
+from mixoracle.oracles.exact import ExactOracle
 
 METHODS = ("jennrich", "als", "blocks", "auto")
 

@@ -8,7 +8,7 @@ import pytest
 from mixoracle import ExactOracle, Observations, assumptions
 from mixoracle.datasets import random_model, sample, with_gaps
 from mixoracle.model import LatentModel
-from mixoracle.oracle.counts import ComponentCounts
+from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.report.evidence import gather
 from mixoracle.report.folder import Result
 

@@ -10,7 +10,7 @@ from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
 from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
-from mixoracle.oracle.counts import ComponentCount
+from mixoracle.oracles.counts import ComponentCount
 from mixoracle.report.evidence import (
     MAX_POINTS,
     Evidence,

@@ -37,7 +37,7 @@ from mixoracle.errors import InconsistentCountsError, InvalidInputError, NotReco
 from mixoracle.model import Bipartite
 
 if TYPE_CHECKING:
-    from mixoracle.oracle.protocol import MixtureOracle
+    from mixoracle.oracles.protocol import MixtureOracle
 
 Method = Literal["auto", "jennrich", "als", "blocks"]
 _Graph = tuple[NDArray[np.bool_], tuple[int, ...]]

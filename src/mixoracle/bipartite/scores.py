@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from mixoracle.errors import InconsistentCountsError, InvalidInputError
 
 if TYPE_CHECKING:
-    from mixoracle.oracle.protocol import MixtureOracle
+    from mixoracle.oracles.protocol import MixtureOracle
 
 # Half a gigabyte of floats; beyond it the tensor, not the oracle, is the obstacle.
 MAX_TENSOR_ENTRIES = 2**26

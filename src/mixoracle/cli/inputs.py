@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.families.choice import FAMILIES
 from mixoracle.observations import ColumnKind, Observations
 from mixoracle.observations.grouping import did_you_mean
-from mixoracle.oracle.choice import FAMILIES
 from mixoracle.report.columns import Column, missing_note, read_columns
 from mixoracle.report.words import listed
 

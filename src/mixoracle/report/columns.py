@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle.families.choice import Families, checked_families, column_kinds
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
-from mixoracle.oracle.choice import Families, checked_families, column_kinds
 
 # The families in words that need no statistics, in the order in which they are listed.
 KIND_WORDS = {

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.families.choice import Families, checked_families
 from mixoracle.model import LatentModel
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
-from mixoracle.oracle.choice import Families, checked_families
 from mixoracle.report.columns import Column, read_columns
 
 EVIDENCE_FORMAT = "mixoracle.Evidence"

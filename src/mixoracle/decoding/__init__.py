@@ -1,0 +1,1 @@
+"""Labels of all variables together to consistent explanations: latents, their states, Γ."""

@@ -1,0 +1,185 @@
+"""Which states of one latent are the same: merge them while the evidence rises.
+
+Two states of H_j are the same for a variable X_i that it drives if, in each configuration of the
+other parents, the two components of X_i are one distribution; they are the same for good if they
+are so for all X_i together. Merging them changes the evidence of exactly those components and of
+the joint states, so the gains of all pairs are sums, and after a merge only those of the merged
+state have to be computed again. Two components that overlap in one configuration do not mislead
+this: all other configurations have a say.
+
+Assumes that two states meet in some configuration of the other latents: where they do not, only
+the number of joint states speaks for a merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from mixoracle.decoding.reading import RowTable, flat
+from mixoracle.families import Family, Prior
+from mixoracle.families.base import Floats
+from mixoracle.mixtures.merging import pool
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Others:
+    """All that stays as it is while one latent is looked at: the other latents and their edges.
+
+    ``states`` (T, m) of the components over X, ``domain_sizes`` and ``adjacency`` (n, m).
+    """
+
+    states: Integers
+    domain_sizes: tuple[int, ...]
+    adjacency: NDArray[np.bool_]
+
+    def parents(self, variable: int) -> list[int]:
+        """Which of them drive a variable."""
+        return [int(j) for j in np.flatnonzero(self.adjacency[variable])]
+
+
+def merge_states(
+    table: RowTable,
+    others: Others,
+    children: Sequence[int],
+    begin: Integers,
+    may_merge: NDArray[np.bool_] | None = None,
+) -> Integers:
+    """Merge states of a latent while the evidence of its children and of P(H) rises.
+
+    ``begin`` (T,) is the state of each component over X to begin with, ``may_merge`` (states,)
+    tells which states are open to it. Returns the state of each component afterwards, (T,).
+    """
+    n_states = int(begin.max()) + 1
+    terms: list[_Child | _JointStates] = [
+        _child(table, others, i, begin, n_states) for i in children
+    ]
+    everyone = list(range(len(others.domain_sizes)))
+    rows = _pooled(table.counts[:, None], others, everyone, begin, n_states)[:, :, 0]
+    terms.append(_JointStates(rows))
+    fewer = [
+        _gain_of_fewer_cells(k, prod(others.domain_sizes), float(table.counts.sum()))
+        for k in range(n_states, 1, -1)
+    ]
+    merged = _merge_greedily(terms, n_states, fewer, may_merge)
+    return np.unique(merged[begin], return_inverse=True)[1].astype(np.int64)
+
+
+def same_for_child(table: RowTable, others: Others, child: int, begin: Integers) -> Integers:
+    """Which states are the same for one child: a number for each state, (states,)."""
+    n_states = int(begin.max()) + 1
+    term = _child(table, others, child, begin, n_states)
+    merged = _merge_greedily([term], n_states, [0.0] * (n_states - 1), None)
+    return np.unique(merged, return_inverse=True)[1].astype(np.int64)
+
+
+class _Child:
+    """The components of one variable by state of the latent and configuration of the others."""
+
+    def __init__(self, pooled: Floats, family: Family, prior: Prior) -> None:
+        self._pooled = pooled  # (states, configurations, features)
+        self._family, self._prior = family, prior
+        self._seen = np.asarray(pooled[:, :, 0] > 0)
+        self._evidence = np.zeros(self._seen.shape)
+        self._evidence[self._seen] = family.log_evidence(pooled[self._seen], prior)
+
+    def gain(self, first: Integers, second: Integers) -> Floats:
+        """What merging each of these pairs of states adds to the evidence."""
+        # Where one of the two was never seen, merging changes nothing.
+        pair, other = np.nonzero(self._seen[first] & self._seen[second])
+        one, two = first[pair], second[pair]
+        union = self._pooled[one, other] + self._pooled[two, other]
+        change = self._family.log_evidence(union, self._prior)
+        change = change - self._evidence[one, other] - self._evidence[two, other]
+        return np.bincount(pair, change, len(first)).astype(np.float64)
+
+    def merge(self, kept: int, absorbed: int) -> None:
+        """Make two states one."""
+        self._pooled[kept] += self._pooled[absorbed]
+        self._seen[kept] |= self._seen[absorbed]
+        seen = self._seen[kept]
+        self._evidence[kept, seen] = self._family.log_evidence(
+            self._pooled[kept, seen], self._prior
+        )
+
+
+class _JointStates:
+    """The rows in each joint state, (states, joint states of the others)."""
+
+    def __init__(self, rows: Floats) -> None:
+        self._rows = rows
+
+    def gain(self, first: Integers, second: Integers) -> Floats:
+        """What merging each of these pairs adds to the probability of the joint states."""
+        # Where one of the two has no rows the change is 0, as most are.
+        pair, other = np.nonzero((self._rows[first] > 0) & (self._rows[second] > 0))
+        one, two = self._rows[first[pair], other], self._rows[second[pair], other]
+        change = gammaln(one + two + 1.0) - gammaln(one + 1.0) - gammaln(two + 1.0)
+        return np.bincount(pair, change, len(first)).astype(np.float64)
+
+    def merge(self, kept: int, absorbed: int) -> None:
+        """Make two states one."""
+        self._rows[kept] += self._rows[absorbed]
+
+
+def _merge_greedily(
+    terms: Sequence[_Child | _JointStates],
+    n_states: int,
+    fewer: list[float],
+    may_merge: NDArray[np.bool_] | None,
+) -> Integers:
+    """Merge the best pair as long as it gains; ``fewer[k]`` is gained by the k-th merge anyway."""
+
+    def gain_of(one: Integers, two: Integers) -> Floats:
+        return np.asarray(sum(term.gain(one, two) for term in terms))
+
+    alive = np.ones(n_states, dtype=bool) if may_merge is None else may_merge.copy()
+    first, second = (np.flatnonzero(alive)[side] for side in np.triu_indices(alive.sum(), 1))
+    gain = np.full((n_states, n_states), -np.inf)
+    gain[first, second] = gain_of(first, second)
+    merged = np.arange(n_states)
+    for bonus in fewer:
+        kept, absorbed = map(int, np.unravel_index(np.argmax(gain), gain.shape))
+        if gain[kept, absorbed] + bonus <= 0:
+            break
+        for term in terms:
+            term.merge(kept, absorbed)
+        merged[merged == absorbed] = kept
+        alive[absorbed] = False
+        gain[absorbed, :] = gain[:, absorbed] = -np.inf
+        rest = np.flatnonzero(alive)
+        rest = rest[rest != kept]
+        low, high = np.minimum(rest, kept), np.maximum(rest, kept)
+        gain[low, high] = gain_of(low, high)
+    return merged
+
+
+def _child(table: RowTable, others: Others, child: int, begin: Integers, n_states: int) -> _Child:
+    parents = others.parents(child)
+    pooled = _pooled(table.statistics[child], others, parents, begin, n_states)
+    return _Child(pooled, table.families[child], table.priors[child])
+
+
+def _pooled(
+    statistics: Floats, others: Others, parents: list[int], begin: Integers, n_states: int
+) -> Floats:
+    """Sums by state and by configuration of the parents, (states, configurations seen, f)."""
+    code = flat(others.states[:, parents], [others.domain_sizes[j] for j in parents])
+    present, code = np.unique(code, return_inverse=True)
+    shape = (n_states, len(present), statistics.shape[1])
+    return pool(statistics, begin * len(present) + code, shape[0] * shape[1]).reshape(shape)
+
+
+def _gain_of_fewer_cells(n_states: int, n_others: int, n_rows: float) -> float:
+    """What one state less adds to the Dirichlet–multinomial of the joint states, counts apart."""
+    before, after = n_states * n_others, (n_states - 1) * n_others
+    return float(
+        gammaln(after) - gammaln(after + n_rows) - gammaln(before) + gammaln(before + n_rows)
+    )

@@ -1,0 +1,96 @@
+"""Proposals: the latents that the labels suggest, with more and more of the labels left out.
+
+Labels that are all right name the latents at once (:mod:`~mixoracle.decoding.common_parts`). Some
+are not: components that overlap are merged or split in one variable, and mislabelled rows make
+components over X that do not exist. So proposals are made from all of them first, then without
+the rarest components, then without a variable or two.
+
+Assumes that most of the rows are in components that are labelled right in most variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.decoding.common_parts import find_latents
+from mixoracle.decoding.reading import Proposal, RowTable
+from mixoracle.families.base import Floats
+
+# Components over X with at most this many rows are left out of a proposal, one bound at a time.
+_ROW_BOUNDS = (0.0, 1.5, 2.5, 4.0, 6.0, 9.0, 14.0, 20.0, 30.0, 45.0)
+# A proposal that leaves out more of the rows than this explains something else.
+_MOST_LEFT_OUT = 0.1
+MAX_LATENTS = 16
+MAX_JOINT_STATES = 10_000
+# A reading that leaves most joint states without any component has mistaken noise for latents.
+_STATES_PER_COMPONENT = 16
+
+
+def proposals(table: RowTable) -> Iterator[Proposal | None]:
+    """Proposals from all components and variables first, then with more and more left out.
+
+    None stands for an attempt that came to nothing, so that the caller can count it.
+    """
+    n_components = [len(np.unique(column)) for column in table.labels.T]
+    speaking = [i for i, k in enumerate(n_components) if k > 1]
+    if not speaking:
+        return
+    seen: set[tuple[bytes, bytes]] = set()
+    for columns in _column_choices(speaking, n_components):
+        for kept in _row_choices(table.counts):
+            states = _common_states(_renumbered(table.labels[kept]), columns)
+            if states is None or (key := (kept.tobytes(), states.tobytes())) in seen:
+                yield None
+                continue
+            seen.add(key)
+            yield Proposal(kept, states)
+
+
+def last_resorts(n_components: int) -> Iterator[Proposal]:
+    """One latent whose states are the components over X, and no latent at all."""
+    yield Proposal.of_all(np.arange(n_components)[:, None])
+    yield Proposal.of_all(np.zeros((n_components, 0), dtype=np.int64))
+
+
+def _row_choices(counts: Floats) -> Iterator[NDArray[np.bool_]]:
+    """All components, then without those of at most 1, 2, 4… rows; each choice once."""
+    before = -1
+    for bound in _ROW_BOUNDS:
+        kept = counts > bound
+        if counts[kept].sum() < (1.0 - _MOST_LEFT_OUT) * counts.sum():
+            return
+        if kept.sum() != before:
+            before = kept.sum()
+            yield kept
+
+
+def _column_choices(speaking: list[int], n_components: list[int]) -> Iterator[list[int]]:
+    """All variables, then all but one, then without the several that have most components."""
+    yield speaking
+    fullest = sorted(speaking, key=lambda i: -n_components[i])
+    for left_out in fullest:
+        if len(speaking) > 1:
+            yield [i for i in speaking if i != left_out]
+    for n_left_out in range(2, len(speaking) - 1):
+        yield sorted(fullest[n_left_out:])
+
+
+def _common_states(labels: NDArray[np.int64], columns: list[int]) -> NDArray[np.int64] | None:
+    """The states of the latents that the labels suggest, (rows, m), if they are few enough."""
+    latents = find_latents(labels, columns)
+    limit = min(MAX_JOINT_STATES, _STATES_PER_COMPONENT * len(labels))
+    if not latents or len(latents) > MAX_LATENTS:
+        return None
+    if prod(part.n_states for part in latents) > limit:
+        return None
+    ordered = sorted(latents, key=lambda part: sorted(part.members))
+    return np.stack([part.states for part in ordered], axis=1)
+
+
+def _renumbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    columns = [np.unique(column, return_inverse=True)[1] for column in labels.T]
+    return np.stack(columns, axis=1).astype(np.int64)

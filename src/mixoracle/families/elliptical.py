@@ -1,0 +1,324 @@
+"""What normal and Student components share: means, matrices, and gaps in rows with dependence.
+
+The statistics of a piece are its size, its sum and its raw second moment, and its evidence is
+Normal–inverse-Wishart. The prior is centred on the data: its mean has the spread of the
+components' means and its scale is the pooled scatter within the pieces, so that no unit of
+measurement enters. For a row with gaps, the squared distance of what was seen is still linear in
+its features, and what was not seen has, within each component, an expectation that is linear in
+what was; both maps depend on the pattern of gaps only.
+
+It expects columns with mean 0 and unit variance (see ``preparation``), and cells missing at
+random.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from mixoracle.families.base import Family, Floats, Patterns, Prior
+from mixoracle.families.gaps import filled_with_means
+from mixoracle.model import ComponentSet
+from mixoracle.model.components.base import rows_of_patterns
+
+# How many rows the prior mean is worth. Component means spread about sqrt(1/0.05) = 4.5 times as
+# far as the rows within a component, which is where clusters begin to be told apart.
+PRIOR_MEAN_ROWS = 0.05
+# Degrees of freedom beyond the width. More would force one covariance on all components, fewer
+# let two stray rows pass as a wide component; 4 to 8 did best on the paper's problems (N=1000).
+PRIOR_EXTRA_ROWS = 6.0
+# Smallest within-component variance of a column with unit variance. Rounded or discrete columns
+# have components without any scatter, whose density would be infinite.
+VARIANCE_FLOOR = 1e-6
+
+
+@dataclass(frozen=True)
+class NormalInverseWishart:
+    """The prior of one component: mean ~ N(0, covariance / mean_rows), covariance ~ IW."""
+
+    mean_rows: float  # κ_0
+    degrees: float  # ν_0
+    scale: Floats  # Ψ_0, (width, width)
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """The part of the evidence that no data enter; thousands of pieces share it."""
+        width = len(self.scale)
+        log_volume = float(np.linalg.slogdet(self.scale)[1])
+        log_gamma = float(gammaln(0.5 * (self.degrees - np.arange(width))).sum())
+        log_mean_rows = float(np.log(self.mean_rows))
+        return 0.5 * (self.degrees * log_volume + width * log_mean_rows) - log_gamma
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The statistics of k pieces: rows (k,), their weights (k,), sums and second moments.
+
+    ``sums`` (k, width) and ``products`` (k, width, width) are weighted. All weights are 1 but for
+    families that trust some rows less.
+    """
+
+    counts: Floats
+    weights: Floats
+    sums: Floats
+    products: Floats
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What the seen cells of a pattern say, in each component, of the row that they belong to.
+
+    ``maps`` (k, width + 1, width + 1) turns (1, row with 0 for missing cells) into (1, expected
+    row); ``leftover`` (k, width, width) is the covariance of the missing cells given the others.
+    """
+
+    maps: Floats
+    leftover: Floats
+
+
+class EllipticalFamily(Family):
+    """Components over ``width`` columns that have a mean and a symmetric positive matrix."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._rows, self._columns = np.triu_indices(width)
+        self._end_of_products = 1 + width + len(self._rows)
+
+    @abstractmethod
+    def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
+        """The means (k, width) and the matrices (k, width, width)."""
+
+    @abstractmethod
+    def _log_radial(self, squared: Floats, n_seen: int) -> Floats:
+        """The log density at squared distances in ``n_seen`` columns, but for the volume."""
+
+    @abstractmethod
+    def _row_weights(
+        self, features: Floats, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
+    ) -> Floats:
+        """How much rows of one pattern count for each mean and matrix, (N, k)."""
+
+    @abstractmethod
+    def _split(self, statistics: Floats) -> Moments:
+        """The statistics by their meaning."""
+
+    @abstractmethod
+    def _joined(self, counts: Floats, weights: Floats, sums: Floats, products: Floats) -> Floats:
+        """What :meth:`_split` took apart, the products as in :meth:`features`."""
+
+    @property
+    def n_parameters(self) -> int:
+        return self.width + len(self._rows)
+
+    def features(self, block: Floats) -> Floats:
+        missing = np.isnan(block)
+        some = np.ones((len(block), 1))
+        if missing.any():
+            block = np.where(missing, 0.0, block)
+            some[missing.all(axis=1)] = 0.0
+        return np.hstack([some, block, block[:, self._rows] * block[:, self._columns]])
+
+    def embedding(self, block: Floats) -> Floats:
+        return filled_with_means(block)
+
+    def prior(self, statistics: Floats) -> NormalInverseWishart:
+        held = self._split(statistics[statistics[:, 0] > 0])
+        scatter = (
+            held.products
+            - held.sums[:, :, None] * held.sums[:, None, :] / held.weights[:, None, None]
+        ).sum(axis=0)
+        within = scatter / max(held.counts.sum() - len(held.counts), 1.0)
+        within[np.diag_indices(self.width)] += VARIANCE_FLOOR
+        degrees = self.width + 1.0 + PRIOR_EXTRA_ROWS
+        return NormalInverseWishart(PRIOR_MEAN_ROWS, degrees, PRIOR_EXTRA_ROWS * within)
+
+    def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
+        prior = cast(NormalInverseWishart, prior)
+        held = self._split(statistics)
+        mean_rows = prior.mean_rows + held.weights
+        degrees = prior.degrees + held.counts
+        scale = (
+            prior.scale
+            + held.products
+            - held.sums[:, :, None] * held.sums[:, None, :] / mean_rows[:, None, None]
+        )
+        log_volume = np.linalg.slogdet(scale)[1]
+        log_gamma = gammaln(0.5 * (degrees[:, None] - np.arange(self.width))).sum(axis=1)
+        return np.asarray(
+            prior.log_normaliser
+            + log_gamma
+            - 0.5 * degrees * log_volume
+            - 0.5 * self.width * (np.log(mean_rows) + held.counts * np.log(np.pi))
+        )
+
+    def _best(self, statistics: Floats, prior: Prior) -> tuple[Floats, Floats]:
+        """The means and matrices that maximise likelihood and penalty together."""
+        prior = cast(NormalInverseWishart, prior)
+        held = self._split(statistics)
+        # The maximum-likelihood mean, not the shrunken one: shrinking by PRIOR_MEAN_ROWS rows is
+        # invisible for all but single rows, and a component without rows sits at the origin.
+        means = held.sums / np.maximum(held.weights, np.finfo(float).tiny)[:, None]
+        scatter = held.products - held.sums[:, :, None] * means[:, None, :]
+        rows = held.counts + prior.degrees - self.width - 1.0
+        matrices = (scatter + prior.scale) / rows[:, None, None]
+        return means, 0.5 * (matrices + np.swapaxes(matrices, 1, 2))
+
+    def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
+        prior = cast(NormalInverseWishart, prior)
+        matrices = self._parameters(components)[1]
+        log_volume = np.linalg.slogdet(matrices)[1]
+        spread = np.einsum("kab,ab->k", np.linalg.inv(matrices), prior.scale)
+        return float(-0.5 * ((prior.degrees - self.width - 1.0) * log_volume + spread).sum())
+
+    def _log_density_of_seen(
+        self, features: Floats, components: ComponentSet, patterns: Patterns
+    ) -> Floats:
+        """The density of the seen cells alone; 0 where there are none."""
+        means, matrices = self._parameters(components)
+        result = np.zeros((len(features), len(means)))
+        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+            distance, log_volume = self._squared_distance(means, matrices, seen)
+            squared = features[rows] @ distance.T
+            result[rows] = self._log_radial(squared, int(seen.sum())) - 0.5 * log_volume
+        return result
+
+    def _squared_distance(
+        self, means: Floats, matrices: Floats, seen: NDArray[np.bool_] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Coefficients of the features in the squared distance, (k, n_features), and log volumes.
+
+        Missing cells have features 0, so the coefficients of the seen ones are put where they
+        stand in a whole row and the others do not matter.
+        """
+        if seen is None or seen.all():
+            precisions = np.linalg.inv(matrices)
+            log_volume = np.linalg.slogdet(matrices)[1]
+        else:
+            columns = np.flatnonzero(seen)
+            inside = np.ix_(np.arange(len(means)), columns, columns)
+            precisions = np.zeros_like(matrices)
+            precisions[inside] = np.linalg.inv(matrices[inside])
+            log_volume = np.linalg.slogdet(matrices[inside])[1]
+        linear = np.einsum("kab,kb->ka", precisions, means)
+        constant = np.einsum("ka,ka->k", linear, means)
+        twice = np.where(self._rows == self._columns, 1.0, 2.0)
+        quadratic = twice * precisions[:, self._rows, self._columns]
+        nothing = np.zeros((len(means), self._n_features - self._end_of_products))
+        coefficients = np.hstack([constant[:, None], -2.0 * linear, quadratic, nothing])
+        return coefficients, log_volume
+
+    @property
+    def _n_features(self) -> int:
+        return self._end_of_products
+
+    def _completion(
+        self, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
+    ) -> Completion | None:
+        """The regression of the missing cells on the seen ones; None if nothing is missing."""
+        if seen.all():
+            return None
+        there, gone = np.flatnonzero(seen), np.flatnonzero(~seen)
+        every = np.arange(len(means))
+        within = matrices[np.ix_(every, there, there)]
+        across = matrices[np.ix_(every, there, gone)]
+        slopes = np.swapaxes(np.linalg.solve(within, across), 1, 2)  # (k, gone, there)
+        maps = np.zeros((len(means), self.width + 1, self.width + 1))
+        maps[:, 0, 0] = 1.0
+        maps[:, 1 + there, 1 + there] = 1.0
+        maps[np.ix_(every, 1 + gone, 1 + there)] = slopes
+        maps[:, 1 + gone, 0] = means[:, gone] - np.einsum("kab,kb->ka", slopes, means[:, there])
+        leftover = np.zeros_like(matrices)
+        leftover[np.ix_(every, gone, gone)] = matrices[np.ix_(every, gone, gone)] - slopes @ across
+        return Completion(maps, leftover)
+
+    def _expected_statistics(
+        self, features: Floats, share: Floats, components: ComponentSet, patterns: Patterns
+    ) -> Floats:
+        """The E-step: what the whole rows would add up to, expected given their seen cells."""
+        means, matrices = self._parameters(components)
+        total = np.zeros((len(means), self._n_features))
+        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+            part, own = features[rows], share[rows]
+            weighted = own * self._row_weights(part, means, matrices, seen)
+            sums = self._moment_matrix(weighted.T @ part)
+            counts = own.sum(axis=0)
+            completion = self._completion(means, matrices, seen)
+            if completion is not None:
+                sums = completion.maps @ sums @ np.swapaxes(completion.maps, 1, 2)
+                sums[:, 1:, 1:] += counts[:, None, None] * completion.leftover
+            products = sums[:, 1 + self._rows, 1 + self._columns]
+            total += self._joined(counts, sums[:, 0, 0], sums[:, 0, 1:], products)
+        return total
+
+    def _completed_rows(
+        self,
+        features: Floats,
+        labels: NDArray[np.int64],
+        components: ComponentSet | None,
+        patterns: Patterns,
+    ) -> Floats:
+        """The expected features of each row in its component, as far as they were seen.
+
+        A row is worth the share of its cells that were seen. Counted as a whole row it would be
+        evidence for the component that it was completed from, in cells that nobody saw.
+        """
+        if components is None:
+            means, matrices = self._seen_moments(features, labels, patterns)
+        else:
+            means, matrices = self._parameters(components)
+        result = np.zeros_like(features)
+        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+            completion = self._completion(means, matrices, seen)
+            every_weight = self._row_weights(features[rows], means, matrices, seen)
+            for label in np.unique(labels[rows]):
+                own = labels[rows] == label
+                inside, weights = rows[own], every_weight[own, label]
+                part = features[inside, : self.width + 1]
+                leftover: Floats | float = 0.0
+                if completion is not None:
+                    part = part @ completion.maps[label].T
+                    leftover = completion.leftover[label, self._rows, self._columns]
+                sums = weights[:, None] * part[:, 1:]
+                products = sums[:, self._rows] * part[:, 1 + self._columns] + leftover
+                result[inside] = seen.mean() * self._joined(part[:, 0], weights, sums, products)
+        return result
+
+    def _moment_matrix(self, statistics: Floats) -> Floats:
+        """Weight, sums and second moments as one matrix, (k, width + 1, width + 1).
+
+        ``statistics`` are weighted sums of features, whose column 0 is then the weight.
+        """
+        matrix = np.empty((len(statistics), self.width + 1, self.width + 1))
+        matrix[:, 0, : self.width + 1] = statistics[:, : self.width + 1]
+        matrix[:, 1:, 0] = statistics[:, 1 : self.width + 1]
+        matrix[:, 1:, 1:] = self._products(statistics)
+        return matrix
+
+    def _products(self, statistics: Floats) -> Floats:
+        packed = statistics[:, self.width + 1 : self._end_of_products]
+        products = np.empty((len(statistics), self.width, self.width))
+        products[:, self._rows, self._columns] = packed
+        products[:, self._columns, self._rows] = packed
+        return products
+
+    def _seen_moments(
+        self, features: Floats, labels: NDArray[np.int64], patterns: Patterns
+    ) -> tuple[Floats, Floats]:
+        """Means of the seen cells of each label, and one diagonal matrix: a start for EM."""
+        n_labels = int(labels.max()) + 1
+        there = patterns.seen[patterns.which].astype(np.float64)
+        values = features[:, 1 : self.width + 1]
+        counts, sums = np.zeros((2, n_labels, self.width))
+        np.add.at(counts, labels, there)
+        np.add.at(sums, labels, values)
+        means = sums / np.maximum(counts, 1.0)
+        residual = np.where(there > 0, values - means[labels], 0.0)
+        variances = (residual**2).sum(axis=0) / np.maximum(there.sum(axis=0), 1.0)
+        matrix = np.diag(np.maximum(variances, VARIANCE_FLOOR))
+        return means, np.repeat(matrix[None], n_labels, axis=0)

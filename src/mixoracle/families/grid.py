@@ -1,0 +1,102 @@
+"""Families with one parameter that no conjugate prior fits: it is kept to a grid.
+
+Given that parameter (the size of a negative binomial, the shape of a Gamma) the mean of a column
+has a conjugate prior, and everything is a closed form. So the evidence of a column is an average
+over the grid, and the best component is the best point of it. How the average weighs the grid is
+learned from all pieces together: their evidence for each value, worth a few rows.
+
+Assumes that columns are independent within a component.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.families.base import Floats, LinearFamily, Prior
+from mixoracle.families.elliptical import PRIOR_EXTRA_ROWS
+
+
+@dataclass(frozen=True)
+class GridPrior:
+    """The prior of each column: its typical ``mean`` (width,), weights of the grid (width, G)."""
+
+    mean: Floats
+    log_weights: Floats
+
+
+class GridFamily(LinearFamily):
+    """Components over ``width`` independent columns, one of their parameters on ``grid`` (G,)."""
+
+    def __init__(self, width: int, grid: Floats) -> None:
+        self.width = width
+        self.grid = grid
+
+    @property
+    def n_parameters(self) -> int:
+        return 2 * self.width
+
+    @abstractmethod
+    def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
+        """How many cells of each column were seen, and their sum; each (k, width)."""
+
+    @abstractmethod
+    def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
+        """The evidence of each column for each value of the grid, (k, width, G)."""
+
+    @abstractmethod
+    def _fit_on_grid(self, statistics: Floats, mean: Floats) -> tuple[Floats, Floats]:
+        """The best mean for each value of the grid and what it reaches, both (k, width, G).
+
+        Best by likelihood and :meth:`_mean_penalty` together.
+        """
+
+    @abstractmethod
+    def _mean_penalty(self, means: Floats, values: Floats, mean: Floats) -> Floats:
+        """The penalty on a mean, 0 at the prior's, with that value of the grid; broadcasts."""
+
+    def prior(self, statistics: Floats) -> GridPrior:
+        seen, sums = self._seen_and_sums(statistics)
+        n_rows = np.maximum(seen.sum(axis=0), 1.0)
+        mean = self._typical_mean(sums.sum(axis=0), n_rows)
+        evidence = self._log_evidence_on_grid(statistics, mean).sum(axis=0)
+        log_weights = evidence * PRIOR_EXTRA_ROWS / np.maximum(n_rows, PRIOR_EXTRA_ROWS)[:, None]
+        return GridPrior(mean, log_weights - logsumexp(log_weights, axis=1, keepdims=True))
+
+    @abstractmethod
+    def _typical_mean(self, sums: Floats, n_rows: Floats) -> Floats:
+        """The mean of each column over all rows, kept above 0."""
+
+    def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
+        held = cast(GridPrior, prior)
+        by_value = self._log_evidence_on_grid(statistics, held.mean) + held.log_weights
+        return np.asarray(logsumexp(by_value, axis=2).sum(axis=1))
+
+    def _best(self, statistics: Floats, prior: Prior) -> tuple[Floats, Floats]:
+        """The means and the grid's values that maximise likelihood and penalty together."""
+        held = cast(GridPrior, prior)
+        means, reached = self._fit_on_grid(statistics, held.mean)
+        best = (reached + held.log_weights).argmax(axis=2)
+        chosen = np.take_along_axis(means, best[:, :, None], axis=2)[:, :, 0]
+        return chosen, self.grid[best]
+
+    def _penalty(self, means: Floats, values: Floats, prior: Prior) -> float:
+        held = cast(GridPrior, prior)
+        log_weights = held.log_weights[np.arange(self.width), self._places(values)]
+        return float((self._mean_penalty(means, values, held.mean) + log_weights).sum())
+
+    def _places(self, values: Floats) -> NDArray[np.int64]:
+        """Where values stand on the grid."""
+        matches = values[..., None] == self.grid
+        if not matches.any(axis=-1).all():
+            raise InvalidInputError(
+                "these components were not made by this family: "
+                f"{values[~matches.any(axis=-1)].flat[0]:g} is not among {self.grid.tolist()}"
+            )
+        return np.asarray(matches.argmax(axis=-1))

@@ -1,0 +1,1 @@
+"""EM over the structured model, and what the hidden states leave unexplained."""

@@ -1,0 +1,145 @@
+"""The components over all of X, found as tuples of the components of each X_i.
+
+Rows are labelled variable by variable, and each label tuple that occurs may be a component over
+X. Where components overlap many tuples are only mislabelled rows. The maximum-likelihood weights
+of the tuples, given each variable's component densities, tell them apart: a tuple that overlap
+created loses its weight to the one that its rows came from. What little weight is left where the
+likelihood hardly misses a tuple is taken by a penalty.
+
+Assumes that the rows of a component are labelled alike often enough for its tuple to occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.families.base import Floats
+
+# EM on weights alone is quick and its far tail does not matter: pruning follows.
+_MAX_ITERATIONS = 60
+_WEIGHT_TOLERANCE = 1e-4
+# Tuples with less than this many rows' weight are dropped while EM runs.
+_NEGLIGIBLE_ROWS = 0.1
+_PRUNE_EVERY = 5
+# A tuple must be worth half a log N of log-likelihood, as BIC asks of its weight, and this much
+# more for being one of many tuples that might have been.
+_SURPLUS = 2.0
+# More tuples than this are mostly single mislabelled rows; only the most frequent are kept, so
+# that memory stays within a few hundred megabytes.
+MAX_TUPLES = 1500
+
+
+@dataclass(frozen=True)
+class JointComponents:
+    """Components over X: ``labels`` (T, n) and the ``responsibilities`` (N, T) for each row."""
+
+    labels: NDArray[np.int64]
+    responsibilities: Floats
+
+
+def find_joint_components(
+    labels: NDArray[np.int64], log_densities: list[Floats], max_components: int
+) -> JointComponents:
+    """Find the label tuples that are components over X, at most ``max_components`` of them.
+
+    ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
+    """
+    tuples, occurrences = distinct_rows(labels)
+    tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), MAX_TUPLES)
+    log_density = _tuple_log_density(tuples, log_densities)
+    alive, weights = _weigh(log_density, counts / counts.sum())
+    kept, weights = _prune(log_density[:, alive], weights)
+    tuples, weights = _heaviest(tuples[alive[kept]], weights, max_components)
+    return share_rows(tuples, weights / weights.sum(), log_densities)
+
+
+def distinct_rows(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows in order, and how often each occurs."""
+    sizes = [int(size) for size in labels.max(axis=0) + 1]
+    if prod(sizes) > np.iinfo(np.int64).max:
+        return np.unique(labels, axis=0, return_counts=True)
+    # One number for each row sorts ten times as quickly as rows do.
+    codes, counts = np.unique(np.ravel_multi_index(labels.T, sizes), return_counts=True)
+    return np.stack(np.unravel_index(codes, sizes), axis=1).astype(np.int64), counts
+
+
+def share_rows(
+    tuples: NDArray[np.int64], weights: Floats, log_densities: list[Floats]
+) -> JointComponents:
+    """Share each row out among these tuples, by their weights and its densities."""
+    density = _rescaled_density(_tuple_log_density(tuples, log_densities))
+    return JointComponents(tuples, _responsibilities(density, weights))
+
+
+def _heaviest(
+    tuples: NDArray[np.int64], weights: Floats, limit: int
+) -> tuple[NDArray[np.int64], Floats]:
+    if len(tuples) <= limit:
+        return tuples, weights
+    kept = np.sort(np.argsort(-weights, kind="stable")[:limit])
+    return tuples[kept], weights[kept]
+
+
+def _tuple_log_density(tuples: NDArray[np.int64], log_densities: list[Floats]) -> Floats:
+    """Log density of each row in each tuple, relative to its largest: (N, T)."""
+    total = np.zeros((len(log_densities[0]), len(tuples)))
+    for i, of_variable in enumerate(log_densities):
+        total += of_variable[:, tuples[:, i]]
+    return np.asarray(total - total.max(axis=1, keepdims=True))
+
+
+def _weigh(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """EM on the weights alone: the tuples that keep weight, and their weights."""
+    n_rows = len(log_density)
+    alive = np.arange(len(weights))
+    density = np.exp(log_density)
+    for iteration in range(1, _MAX_ITERATIONS + 1):
+        updated = _responsibilities(density, weights).mean(axis=0)
+        change = np.abs(updated - weights).sum()
+        weights = updated
+        strong = weights > _NEGLIGIBLE_ROWS / n_rows
+        if iteration % _PRUNE_EVERY == 0 and not strong.all():
+            alive, weights = alive[strong], weights[strong] / weights[strong].sum()
+            density = _rescaled_density(log_density[:, alive])
+        elif change < _WEIGHT_TOLERANCE:
+            break
+    return alive, weights
+
+
+def _prune(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Drop tuples that the likelihood does not miss, the weakest half of them at a time."""
+    needed = 0.5 * np.log(len(log_density)) + _SURPLUS
+    kept = np.arange(len(weights))
+    while True:
+        responsibilities = _responsibilities(_rescaled_density(log_density[:, kept]), weights)
+        loss = _log_likelihood_lost(responsibilities, weights)
+        weak = np.flatnonzero(loss < needed)
+        if len(weak) == 0 or len(kept) == 1:
+            return kept, weights
+        weakest = weak[np.argsort(loss[weak], kind="stable")[: max(1, len(weak) // 2)]]
+        if len(weakest) == len(kept):
+            weakest = weakest[:-1]
+        kept = np.delete(kept, weakest)
+        weights = np.delete(weights, weakest)
+        weights = weights / weights.sum()
+
+
+def _log_likelihood_lost(responsibilities: Floats, weights: Floats) -> Floats:
+    """By how much the log-likelihood falls if a tuple is dropped and its weight given away."""
+    almost_one = 1.0 - np.finfo(float).eps
+    without = -np.log1p(-np.minimum(responsibilities, almost_one)).sum(axis=0)
+    return np.asarray(without + len(responsibilities) * np.log1p(-np.minimum(weights, almost_one)))
+
+
+def _rescaled_density(log_density: Floats) -> Floats:
+    """Densities with each row's largest at 1, so that no row underflows."""
+    return np.asarray(np.exp(log_density - log_density.max(axis=1, keepdims=True)))
+
+
+def _responsibilities(density: Floats, weights: Floats) -> Floats:
+    weighted = density * weights
+    return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))

@@ -1,0 +1,63 @@
+"""Whether two blocks go together: what is left of them when the component of each row is known.
+
+Blocks of any kind are looked at as coordinates, centred and scaled within each component, with
+their columns made uncorrelated. Two such blocks are compared by the correlations of their columns.
+
+Sees linear dependence only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import gamma
+
+from mixoracle.families.base import Floats
+
+# Share of a column's variance below which a direction is rounding.
+_EMPTY_DIRECTION = 1e-8
+
+
+def whitened(coordinates: Floats, codes: NDArray[np.int64], has_gaps: NDArray[np.bool_]) -> Floats:
+    """Each row centred by its component; columns uncorrelated, with unit variance, or 0.
+
+    A row with a gap tells nothing here, because what was filled in is no evidence: it is 0.
+    """
+    residual = np.zeros_like(coordinates)
+    for code in np.unique(codes):
+        inside = (codes == code) & ~has_gaps
+        if inside.any():
+            residual[inside] = coordinates[inside] - coordinates[inside].mean(axis=0)
+            spread = residual[inside].std(axis=0)
+            residual[inside] /= np.where(spread > 0, spread, 1.0)
+    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, int((~has_gaps).sum())))
+    # Marks of levels add up to 1, so some directions hold nothing at all.
+    kept = values > _EMPTY_DIRECTION
+    return np.asarray(residual @ (vectors[:, kept] / np.sqrt(values[kept])))
+
+
+def dependence(first: Floats, second: Floats) -> tuple[float, float]:
+    """The root-mean-square correlation of two blocks, and how likely one so large is by chance.
+
+    N times the sum of squared correlations, were the rows of one block shuffled, has a mean and a
+    variance that the lengths of the rows give; a Gamma distribution with these stands for its
+    own. With light tails it is the usual χ²; rare levels have long rows, and a wider one. Rows of
+    which one block holds nothing (0) are left out.
+    """
+    both = first.any(axis=1) & second.any(axis=1)
+    first, second = first[both], second[both]
+    n_rows = len(first)
+    if n_rows < 3 or min(first.shape[1], second.shape[1]) == 0:
+        return 0.0, 1.0
+    correlation = first.T @ second / n_rows
+    statistic = n_rows * float((correlation**2).sum())
+    mean, same_row, other_row = 1.0, 1.0 / n_rows, 2.0
+    for block in (first, second):
+        lengths = (block**2).sum(axis=1)
+        crossed = float(((block.T @ block) ** 2).sum() - (lengths**2).sum())
+        mean *= float(lengths.mean())
+        same_row *= float(lengths.var())
+        other_row *= max(crossed, 0.0) / (n_rows * (n_rows - 1.0))
+    variance = max(same_row + other_row, np.finfo(float).tiny)
+    chance = float(gamma.sf(statistic, mean**2 / variance, scale=variance / mean))
+    return float(np.sqrt(np.mean(correlation**2))), chance

@@ -1,0 +1,215 @@
+"""Counting components: merge pieces of data while the evidence for one component rises.
+
+Any over-segmentation will do, as long as no piece mixes two components. The pieces are merged
+greedily, always the pair whose union is the most convincing single component, down to one piece;
+the answer is the level of that path with the largest evidence. The prior's scale is pooled over
+the pieces of each level, because pieces that cut a component have too little scatter. Levels are
+judged from the coarsest on, until finer ones have become hopeless.
+
+Assumes that pieces are described by a :class:`~mixoracle.families.Family`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.special import gammaln
+
+from mixoracle.families import Family, Prior
+from mixoracle.families.base import Floats
+
+# A level whose evidence is this many nats behind the best one so far ends the search for a finer
+# one: each component too many costs about half a log N for each of its parameters.
+_HOPELESS = 300.0
+# Many components on a grid look like one wide one until most of them are apart, so the search goes
+# on to so many pieces, and to twice as many as the best level has.
+_FEWEST_LEVELS = 16
+
+
+@dataclass(frozen=True)
+class Merging:
+    """Which pieces are one component.
+
+    ``groups`` (n_pieces,) numbers the component of each piece, ``prior`` is the family's prior at
+    that level and ``confidence`` the posterior probability of this number of components among
+    the levels of the path.
+    """
+
+    groups: NDArray[np.int64]
+    prior: Prior
+    confidence: float
+
+    @property
+    def n_components(self) -> int:
+        """How many components are left."""
+        return int(self.groups.max()) + 1
+
+
+@dataclass(frozen=True)
+class CutPieces:
+    """Pieces cut from the same block: where they lie is itself evidence.
+
+    A cut through one component makes both halves narrower, which looks like a better fit. The
+    Dirichlet–multinomial probability of the labels charges for it.
+    """
+
+    concentration: float = 1.0
+    # Cut pieces have too little scatter: the prior of the answer is a better one to search with.
+    rounds: ClassVar[int] = 2
+
+    def merge_bonus(self, first: Floats, second: Floats) -> Floats:
+        """What a merge of pieces of these sizes adds to the evidence of the labels."""
+        alpha = self.concentration
+        return np.asarray(
+            gammaln(first + second + alpha)
+            - gammaln(first + alpha)
+            - gammaln(second + alpha)
+            + gammaln(alpha)
+        )
+
+    def level_score(self, counts: Floats) -> float:
+        """Log probability of the labels of all rows."""
+        return log_dirichlet_multinomial(counts, self.concentration)
+
+
+@dataclass(frozen=True)
+class KnownPieces:
+    """Pieces that other variables told apart: only each further component is charged for."""
+
+    cost_per_component: float
+    # Whole pieces have the scatter of their components, and the first prior is right.
+    rounds: ClassVar[int] = 1
+
+    def merge_bonus(self, first: Floats, second: Floats) -> Floats:
+        """Nothing: the labels are not this variable's doing."""
+        return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(second)))
+
+    def level_score(self, counts: Floats) -> float:
+        """The charge for the components of a level."""
+        return -self.cost_per_component * len(counts)
+
+
+def log_dirichlet_multinomial(counts: Floats, concentration: float) -> float:
+    """Log probability of one sequence of labels with these counts."""
+    total = concentration * len(counts)
+    return float(
+        gammaln(total)
+        - gammaln(total + counts.sum())
+        + (gammaln(counts + concentration) - gammaln(concentration)).sum()
+    )
+
+
+def merge_pieces(
+    statistics: Floats,
+    family: Family,
+    pieces: CutPieces | KnownPieces,
+    max_components: int | None = None,
+) -> Merging:
+    """Decide which pieces are one component; ``statistics`` is (n_pieces, n_features)."""
+    first_level = max(0, len(statistics) - (max_components or len(statistics)))
+    prior = family.prior(statistics)
+    best_score, best = -np.inf, None
+    for _ in range(pieces.rounds):
+        path = _merge_path(statistics, family, prior, pieces)
+        levels = _score_levels(statistics, family, path, pieces, first_level)
+        chosen = max(levels, key=lambda level: (level.score, -level.n_merges))
+        if best is not None and chosen.score <= best_score:
+            break
+        best_score, prior = chosen.score, chosen.prior
+        share = np.exp(np.array([level.score for level in levels]) - chosen.score)
+        groups = _groups_at(path, chosen.n_merges)
+        best = Merging(groups, prior, float(1.0 / share.sum()))
+    assert best is not None  # the first round always sets it
+    return best
+
+
+def pool(statistics: Floats, groups: NDArray[np.int64], n_groups: int) -> Floats:
+    """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
+    ones = np.ones(len(groups))
+    selector = csr_matrix((ones, (groups, np.arange(len(groups)))), (n_groups, len(groups)))
+    return np.asarray(selector @ statistics)
+
+
+def _merge_path(
+    statistics: Floats, family: Family, prior: Prior, pieces: CutPieces | KnownPieces
+) -> list[tuple[int, int]]:
+    """The greedy sequence of merges (kept, absorbed) down to a single piece."""
+    current = statistics.copy()
+    n_pieces = len(current)
+    evidence = family.log_evidence(current, prior)
+    alive = np.ones(n_pieces, dtype=bool)
+    gain = np.full((n_pieces, n_pieces), -np.inf)
+    first, second = np.triu_indices(n_pieces, 1)
+
+    def gains(one: NDArray[np.int64], other: NDArray[np.int64], joint: Floats) -> Floats:
+        bonus = pieces.merge_bonus(current[one, 0], current[other, 0])
+        return np.asarray(joint - evidence[one] - evidence[other] + bonus)
+
+    joint = family.log_evidence(current[first] + current[second], prior)
+    gain[first, second] = gain[second, first] = gains(first, second, joint)
+    path = []
+    for _ in range(n_pieces - 1):
+        kept, absorbed = map(int, np.unravel_index(np.argmax(gain), gain.shape))
+        path.append((kept, absorbed))
+        current[kept] += current[absorbed]
+        alive[absorbed] = False
+        gain[absorbed, :] = gain[:, absorbed] = -np.inf
+        others = np.flatnonzero(alive)
+        others = others[others != kept]
+        # The merged piece itself and its unions with all others, in one call.
+        unions = np.vstack([current[[kept]], current[kept] + current[others]])
+        evidence[kept], *joint_with_kept = family.log_evidence(unions, prior)
+        again = np.full(len(others), kept)
+        gain[kept, others] = gain[others, kept] = gains(again, others, np.array(joint_with_kept))
+    return path
+
+
+@dataclass(frozen=True)
+class _Level:
+    n_merges: int
+    score: float
+    prior: Prior
+
+
+def _score_levels(
+    statistics: Floats,
+    family: Family,
+    path: list[tuple[int, int]],
+    pieces: CutPieces | KnownPieces,
+    fewest_merges: int,
+) -> list[_Level]:
+    """The evidence of levels of the path under the prior that each level itself suggests."""
+    current = statistics.copy()
+    alive = np.ones(len(current), dtype=bool)
+    before_merge = []
+    for kept, absorbed in path:
+        before_merge.append(current[kept].copy())
+        current[kept] += current[absorbed]
+        alive[absorbed] = False
+    levels: list[_Level] = []
+    best, last_level = -np.inf, 0
+    for n_merges in range(len(path), fewest_merges - 1, -1):
+        level = current[alive]
+        prior = family.prior(level)
+        evidence = float(family.log_evidence(level, prior).sum())
+        levels.append(_Level(n_merges, evidence + pieces.level_score(level[:, 0]), prior))
+        if levels[-1].score > best:
+            best, last_level = levels[-1].score, 2 * len(level) + _FEWEST_LEVELS
+        if levels[-1].score < best - _HOPELESS and len(level) >= last_level:
+            break
+        if n_merges > 0:
+            kept, absorbed = path[n_merges - 1]
+            current[kept] = before_merge[n_merges - 1]
+            alive[absorbed] = True
+    return levels
+
+
+def _groups_at(path: list[tuple[int, int]], level: int) -> NDArray[np.int64]:
+    groups = np.arange(len(path) + 1)
+    for kept, absorbed in path[:level]:
+        groups[groups == absorbed] = kept
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)

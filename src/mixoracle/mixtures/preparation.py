@@ -1,0 +1,180 @@
+"""Observations made ready for learning: units removed, order removed, families chosen.
+
+Every variable is brought into coordinates without a unit (:mod:`~mixoracle.families.encoding`), so
+that shifting or rescaling it changes nothing. Rows, columns and variables are put into an order
+that depends on the data alone, so that the same seed gives the same answer for any order in which
+they came. Cells may be missing; a column without any value is refused, and a row without any is
+kept, because it says nothing either way.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import DataWarning, InvalidInputError
+from mixoracle.families.base import Floats, Patterns
+from mixoracle.families.choice import Families, checked_families, column_kinds
+from mixoracle.families.encoding import Encoder, fit_encoder
+from mixoracle.observations import Observations
+from mixoracle.observations.answers import recognise_answers
+
+# Variances square the data and densities divide by them; both must stay within double precision.
+LARGEST = 1e100
+# Columns are told apart by these quantiles of theirs, relative to their spread, to so many digits:
+# fewer than rounding disturbs when a column is rescaled.
+_KEY_QUANTILES = (0.03, 0.11, 0.24, 0.37, 0.5, 0.61, 0.74, 0.87, 0.97)
+_KEY_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the learning stages see of the observations.
+
+    ``variables`` and ``rows`` give the canonical order: entry p is the position, in the
+    observations, of what stands at place p here. ``encoders`` and ``blocks`` are in that order.
+    ``log_units`` added to a log-likelihood over the coordinates gives it in the original units.
+    """
+
+    variables: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    encoders: tuple[Encoder, ...]
+    blocks: tuple[Floats, ...]
+    log_units: float
+
+    @property
+    def n_samples(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    @cached_property
+    def gaps(self) -> tuple[Patterns | None, ...]:
+        """For each variable which cells were seen, or None where all were."""
+        return tuple(map(Patterns.of, self.blocks))
+
+    def for_search(self) -> Prepared:
+        """The same observations with families that structure can be searched with."""
+        encoders = tuple(encoder.for_search() for encoder in self.encoders)
+        return replace(self, encoders=encoders)
+
+    def features(self, place: int, rows: NDArray[np.int64] | slice) -> Floats:
+        """The family's features of some rows of the variable at ``place``."""
+        return self.encoders[place].family.features(self.blocks[place][rows])
+
+    def patterns(self, place: int, rows: NDArray[np.int64] | slice) -> Patterns | None:
+        """Which cells of these rows were seen, or None where all of the variable were."""
+        held = self.gaps[place]
+        return None if held is None else held.take(rows)
+
+
+def prepare(observations: Observations, families: Families = None) -> Prepared:
+    """Bring observations into canonical order and units; ``families`` are those declared."""
+    _refuse_too_few(observations)
+    declared = checked_families(families, observations.names)
+    observations = recognise_answers(observations, keep=declared)
+    for name in observations.names:
+        _refuse_unusable(name, observations)
+    _warn_of_empty_rows(observations)
+    scores = _row_scores(observations)
+    keyed = [_order_columns(observations[i], scores) for i in range(observations.n_observed)]
+    variables = np.array(sorted(range(len(keyed)), key=lambda i: keyed[i][1]), dtype=np.int64)
+    ordered = [observations[int(i)][:, keyed[i][0]] for i in variables]
+    rows = _order_rows(ordered)
+    encoders, blocks = [], []
+    log_units = 0.0
+    for i, block in zip(variables, ordered, strict=True):
+        order, name = keyed[i][0], observations.names[i]
+        kinds = column_kinds(observations, name, declared.get(name))
+        sizes = [0 if held is None else len(held) for held in observations.levels[i]]
+        encoder = fit_encoder(block[rows], [kinds[c] for c in order], [sizes[c] for c in order])
+        blocks.append(encoder.encode(block[rows]))
+        log_units += encoder.log_units(block[rows], blocks[-1])
+        encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))
+    return Prepared(variables, rows, tuple(encoders), tuple(blocks), log_units)
+
+
+def _refuse_too_few(observations: Observations) -> None:
+    if observations.n_samples < 2:
+        raise InvalidInputError(
+            f"learning needs at least 2 rows; got {observations.n_samples}: collect more cases"
+        )
+
+
+def _refuse_unusable(name: str, observations: Observations) -> None:
+    block = observations[name]
+    empty = np.flatnonzero(np.isnan(block).all(axis=0))
+    if len(empty):
+        where = f"column {empty[0]} of {name}" if block.shape[1] > 1 else name
+        raise InvalidInputError(f"{where} has no value in any row: drop it")
+    if all(held is not None for held in observations.levels[observations.index(name)]):
+        return
+    size = float(np.nanmax(np.abs(block), initial=0.0))
+    spread = float((np.nanmax(block, axis=0) - np.nanmin(block, axis=0)).max())
+    if size > LARGEST or 0 < spread < 1.0 / LARGEST:
+        raise InvalidInputError(
+            f"{name} has numbers of size {size:.3g} that differ by {spread:.3g}; squares of "
+            f"such numbers cannot be computed: rescale it to between {1 / LARGEST:.0e} and "
+            f"{LARGEST:.0e}"
+        )
+
+
+def _warn_of_empty_rows(observations: Observations) -> None:
+    if not observations.has_missing:
+        return
+    n_empty = int(np.isnan(observations.values).all(axis=1).sum())
+    if n_empty:
+        warnings.warn(
+            f"{n_empty} of {observations.n_samples} rows have no value at all; nothing is learned "
+            "from them, and they get the most likely state",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+def _row_scores(observations: Observations) -> Floats | None:
+    """A number for each row that no order, unit or shift changes, where columns may tie.
+
+    Quantiles tell columns of numbers apart; columns of levels often share all of them.
+    """
+    if all(held is None for block in observations.levels for held in block):
+        return None
+    values = observations.values
+    spread = np.nanstd(values, axis=0)
+    standard = (values - np.nanmean(values, axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.asarray(np.nan_to_num(standard).sum(axis=1))
+
+
+def _order_columns(
+    block: Floats, scores: Floats | None
+) -> tuple[NDArray[np.int64], tuple[tuple[float, ...], ...]]:
+    """Columns in an order that their values alone decide, and the variable's own key."""
+    keys = []
+    for column in block.T:
+        seen = ~np.isnan(column)
+        values = column if seen.all() else column[seen]
+        places = [int(share * (len(values) - 1)) for share in _KEY_QUANTILES]
+        quantiles = np.partition(values, places)[places]
+        spread = quantiles[-1] - quantiles[0]
+        relative = (quantiles - quantiles[len(quantiles) // 2]) / (spread if spread > 0 else 1.0)
+        key = [float(value) for value in np.round(relative, _KEY_DIGITS)]
+        if scores is not None:
+            own = scores if seen.all() else scores[seen]
+            moments = [values.mean(), (values * own).mean(), (values * own**2).mean()]
+            key += [float(value) for value in np.round(moments, _KEY_DIGITS)]
+        keys.append(tuple(key))
+    order = np.array(sorted(range(len(keys)), key=lambda j: keys[j]), dtype=np.int64)
+    return order, tuple(keys[j] for j in order)
+
+
+def _order_rows(blocks: list[Floats]) -> NDArray[np.int64]:
+    """Rows by their first column, then by the next where they tie; gaps come last."""
+    first = blocks[0][:, 0]
+    order = np.argsort(first, kind="stable")
+    tied = np.diff(first[order]) == 0
+    if tied.any() or np.isnan(first).any():
+        order = np.lexsort(np.hstack(blocks).T[::-1])
+    return order.astype(np.int64)

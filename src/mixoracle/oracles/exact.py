@@ -1,0 +1,166 @@
+"""The population truth of a known model, behind the same protocol as a learned oracle.
+
+The observed variables are independent given H, so a component over S is the tuple of the
+components of its members. In a nondegenerate model (``assump:strong``) there is one such tuple
+for each configuration of pa(S) and ``obs:counting`` gives k(S) as a product. In a degenerate
+model the tuples that have positive weight are listed and counted instead: a state of probability
+zero makes no component, and components that coincide are one.
+
+Assumes that equal components are exactly equal; nothing here is estimated. Where the model has
+no ``components``, they count as distinct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from math import log, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model import ComponentSet, LatentModel, Projection
+from mixoracle.oracles.subsets import checked_members
+
+# Equal components give equal log densities up to rounding; those of distinct components at a
+# random point agree this closely almost never, and then same_component still decides.
+_DENSITY_TOLERANCE = 1e-6
+_PROBE_SEED = 0
+
+
+class ExactOracle:
+    """Answers every question about the mixtures of a known model without data.
+
+    Parameters
+    ----------
+    model : LatentModel
+        Latents without children are invisible in X and are summed out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mixoracle.model import CPDAG, JointTable
+    >>> model = LatentModel(
+    ...     observed_names=("X1", "X2"), latent_names=("H1", "H2"),
+    ...     bipartite=np.array([[1, 0], [1, 1]]), domain_sizes=(2, 3),
+    ...     joint=JointTable(np.full((2, 3), 1 / 6)), latent_graph=CPDAG(2),
+    ... )
+    >>> oracle = ExactOracle(model)
+    >>> oracle.count([0]), oracle.count([0, 1]), oracle.count([])
+    (2, 6, 1)
+    """
+
+    def __init__(self, model: LatentModel) -> None:
+        self.model = model
+        self._counts: dict[frozenset[int], int] = {}
+
+    def __repr__(self) -> str:
+        kind = "nondegenerate" if self.is_nondegenerate else "degenerate"
+        return f"ExactOracle({self.model.n_latent} latents, {self.n_observed} observed, {kind})"
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed variables."""
+        return self.model.n_observed
+
+    def count(self, subset: Iterable[int], /) -> int:
+        """k(S), exactly; 1 for the empty set."""
+        members = frozenset(checked_members(subset, self.n_observed))
+        if members not in self._counts:
+            self._counts[members] = self._count(members)
+        return self._counts[members]
+
+    def log_counts(self, subsets: NDArray[np.int64], /) -> NDArray[np.float64]:
+        """Return log k(S) for each row of an (n_subsets, size) array."""
+        rows = np.asarray(subsets)
+        if rows.ndim != 2 or (rows.size and rows.dtype.kind not in "iu"):
+            raise InvalidInputError(
+                "log_counts needs an integer array of shape (n_subsets, size); "
+                f"got {rows.dtype} of shape {rows.shape}"
+            )
+        if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < self.n_observed:
+            raise InvalidInputError(
+                f"subsets should name observed variables from 0 to {self.n_observed - 1}; "
+                f"got {int(rows.min())} to {int(rows.max())}"
+            )
+        if not self.is_nondegenerate:
+            return np.array([log(self.count(row.tolist())) for row in rows], dtype=np.float64)
+        hit = np.zeros((len(rows), self.model.n_latent), dtype=np.bool_)
+        for column in rows.T:
+            hit |= self.model.bipartite[column]
+        log_sizes: NDArray[np.float64] = np.log(np.array(self.model.domain_sizes, dtype=float))
+        return hit @ log_sizes
+
+    def projection(self) -> Projection:
+        """The map L with its weights; in C order over the latents that have children."""
+        return self._projection
+
+    @cached_property
+    def is_nondegenerate(self) -> bool:
+        """Whether ``obs:counting`` holds: no empty state, no two components that coincide."""
+        return bool(np.all(self._visible_joint > 0)) and all(
+            len(np.unique(firsts)) == len(firsts) for firsts in self._first_equal
+        )
+
+    @cached_property
+    def _visible_latents(self) -> tuple[int, ...]:
+        return tuple(int(j) for j in np.flatnonzero(self.model.bipartite.any(axis=0)))
+
+    @cached_property
+    def _visible_joint(self) -> NDArray[np.float64]:
+        return self.model.joint.marginal(self._visible_latents).table
+
+    @cached_property
+    def _first_equal(self) -> tuple[NDArray[np.int64], ...]:
+        """For each X_i, the first component that each of its components equals."""
+        return tuple(map(_first_equal_component, self.model.components or ()))
+
+    @cached_property
+    def _projection(self) -> Projection:
+        """Enumerate Ω once, drop empty states, merge states that look alike in X."""
+        states = np.zeros((int(np.sum(self._visible_joint > 0)), self.model.n_latent), np.int64)
+        states[:, list(self._visible_latents)] = np.argwhere(self._visible_joint > 0)
+        weights = self._visible_joint[self._visible_joint > 0]
+        labels = self.model.component_of_states(states)
+        if self.is_nondegenerate:
+            return Projection(labels, weights)
+        for i, firsts in enumerate(self._first_equal):
+            labels[:, i] = firsts[labels[:, i]]
+        for column in labels.T:
+            column[:] = np.unique(column, return_inverse=True)[1]
+        distinct, member = np.unique(labels, axis=0, return_inverse=True)
+        merged = np.zeros(len(distinct))
+        np.add.at(merged, member.ravel(), weights)
+        return Projection(distinct, merged)
+
+    def _count(self, members: frozenset[int]) -> int:
+        chosen = sorted(members)
+        if self.is_nondegenerate:
+            hit = np.flatnonzero(self.model.bipartite[chosen].any(axis=0))
+            return prod(self.model.domain_sizes[j] for j in hit)
+        return len(np.unique(self._projection.labels[:, chosen], axis=0)) if chosen else 1
+
+
+def _first_equal_component(held: ComponentSet) -> NDArray[np.int64]:
+    """The first equal component of each component.
+
+    Comparing all pairs is slow for a variable with hundreds of components. Equal ones have equal
+    densities at any point, so only those that agree at one random point are compared.
+    """
+    firsts = np.arange(held.n_components, dtype=np.int64)
+    probe = held.sample(np.zeros(1, dtype=np.int64), np.random.default_rng(_PROBE_SEED))
+    density = held.log_density(probe)[0]
+    order = np.argsort(density, kind="stable")
+    for position, component in enumerate(order):
+        for earlier in order[:position][::-1]:
+            if not np.isclose(
+                density[component], density[earlier], _DENSITY_TOLERANCE, _DENSITY_TOLERANCE
+            ):
+                break
+            if held.same_component(int(component), int(earlier)):
+                merged = min(firsts[component], firsts[earlier])
+                firsts[firsts == firsts[earlier]] = merged
+                firsts[component] = merged
+                break
+    return firsts

@@ -1,0 +1,49 @@
+"""Where to start when Γ and the domain sizes are known: a state of each latent for each row.
+
+The variables that a latent drives alone show its states best, and k-means in their coordinates
+gives each row one of them. EM over the structured model does the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.decoding.reading import flat
+from mixoracle.families.base import Floats
+from mixoracle.mixtures.mixture import unit_variance
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.mixtures.segmentation import cut
+
+
+def starting_cells(
+    prepared: Prepared, adjacency: NDArray[np.bool_], domain_sizes: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """A joint state (flat, C order) for each prepared row; ``adjacency`` in prepared order."""
+    coordinates = [
+        unit_variance(encoder.family.embedding(block))
+        for encoder, block in zip(prepared.encoders, prepared.blocks, strict=True)
+    ]
+    states = np.zeros((prepared.n_samples, len(domain_sizes)), dtype=np.int64)
+    for j, size in enumerate(domain_sizes):
+        states[:, j] = _cut_by_rank(_purest(coordinates, adjacency, j), size, seed=j)
+    return flat(states, domain_sizes)
+
+
+def _purest(coordinates: list[Floats], adjacency: NDArray[np.bool_], latent: int) -> Floats:
+    """The coordinates of the variables with the fewest parents besides the latent."""
+    driven = np.flatnonzero(adjacency[:, latent])
+    n_parents = adjacency[driven].sum(axis=1)
+    return np.hstack([coordinates[i] for i in driven[n_parents == n_parents.min()]])
+
+
+def _cut_by_rank(coordinates: Floats, n_pieces: int, seed: int) -> NDArray[np.int64]:
+    """Pieces numbered along the direction in which the rows differ most.
+
+    Latents whose variables point the same way then have states that point the same way.
+    """
+    labels = cut(coordinates, n_pieces, seed)
+    centred = coordinates - coordinates.mean(axis=0)
+    direction = np.linalg.svd(centred.T @ centred)[0][:, 0]
+    means = np.bincount(labels, centred @ direction) / np.bincount(labels)
+    return np.asarray(np.argsort(np.argsort(means))[labels])

@@ -1,0 +1,51 @@
+"""Whether two blocks go together, whatever they hold."""
+
+import numpy as np
+import pytest
+
+from mixoracle.mixtures.dependence import dependence, whitened
+
+
+@pytest.mark.parametrize("rare", [0.5, 0.1, 0.03])
+def test_chance_is_chance_also_where_levels_are_rare(rare):
+    """Of independent blocks one in twenty is as dependent as one in twenty is by chance."""
+    chances = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        marks = [(rng.random((300, 6)) < rare).astype(float) for _ in range(2)]
+        chances.append(dependence(*((m - m.mean(axis=0)) / m.std(axis=0) for m in marks))[1])
+    # Three standard errors of 400 draws.
+    assert np.mean(np.array(chances) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert np.mean(np.array(chances) < 0.5) == pytest.approx(0.5, abs=0.1)
+
+
+def test_blocks_that_go_together_are_unlikely_by_chance():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        shared = rng.normal(size=(300, 1))
+        first, second = (0.5 * shared + rng.normal(size=(300, 3)) for _ in range(2))
+        strength, chance = dependence(first, second)
+        assert strength > 0.05
+        assert chance < 1e-3
+
+
+@pytest.mark.parametrize("n_rows", [0, 2])
+def test_hardly_any_rows_show_nodependence(n_rows):
+    assert dependence(np.ones((n_rows, 2)), np.ones((n_rows, 2))) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_whitened_columns_are_uncorrelated_and_rows_with_gaps_are_left_out(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(3, size=400)
+    block = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 3)) + 5.0 * codes[:, None]
+    has_gaps = rng.random(400) < 0.2
+    residual = whitened(block, codes, has_gaps)
+    assert not residual[has_gaps].any()
+    held = residual[~has_gaps]
+    np.testing.assert_allclose(held.T @ held / len(held), np.eye(3), atol=1e-8)
+
+
+def test_a_column_that_says_nothing_has_no_direction():
+    block = np.column_stack([np.arange(50.0), np.ones(50)])
+    assert whitened(block, np.zeros(50, dtype=int), np.zeros(50, dtype=bool)).shape == (50, 1)

@@ -1,0 +1,140 @@
+"""One mixture over all variables: how many components, from how many starts."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from mixoracle.datasets import item_problem, kind_problem, with_gaps
+from mixoracle.families import CategoricalFamily, GaussianFamily
+from mixoracle.mixtures.mixture import Variable, fit_mixture, unit_variance
+from mixoracle.mixtures.preparation import prepare
+from mixoracle.observations import Observations
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """As the oracle runs it."""
+    with threadpool_limits(limits=1):
+        yield
+
+
+def variables_of(observations, families=None):
+    prepared = prepare(observations, families)
+    return [
+        Variable(
+            encoder.family,
+            prepared.features(i, slice(None)),
+            prepared.gaps[i],
+            encoder.family.embedding(prepared.blocks[i]),
+        )
+        for i, encoder in enumerate(prepared.encoders)
+    ]
+
+
+def fitted(observations, families=None, max_starts=2, seed=0, max_components=100):
+    return fit_mixture(
+        variables_of(observations, families),
+        max_components,
+        max_starts,
+        np.random.default_rng(seed),
+    )
+
+
+def n_present(problem):
+    """Joint states with at least one row."""
+    return len(np.unique(problem.states, axis=0))
+
+
+@pytest.mark.parametrize(("n_latent", "n_items"), [(2, 12), (3, 18)])
+def test_single_items_together_show_all_joint_states(n_latent, n_items):
+    right = 0
+    for seed in range(10):
+        problem = item_problem(n_latent, n_items, 800, random_state=seed)
+        right += fitted(problem.observations, max_starts=1).n_components == n_present(problem)
+    assert right >= 8
+
+
+@pytest.mark.parametrize("kind", ["categorical", "counts", "gamma", "mixed"])
+def test_blocks_of_every_kind(kind):
+    right = 0
+    for seed in range(10):
+        problem = kind_problem(2, 4, 2, 300, random_state=seed, kind=kind, width=4)
+        families = "gamma" if kind == "gamma" else None
+        found = fitted(problem.observations, families, max_starts=1)
+        right += found.n_components == n_present(problem)
+    assert right >= 9
+
+
+@pytest.mark.parametrize("gaps", [0.1, 0.3])
+def test_gaps_do_not_hide_components(gaps):
+    right = 0
+    for seed in range(8):
+        problem = item_problem(2, 14, 1000, random_state=seed)
+        observations = with_gaps(problem.observations, gaps, seed)
+        right += fitted(observations, max_starts=1).n_components == n_present(problem)
+    assert right >= 7
+
+
+@pytest.mark.parametrize("kind", ["items", "numbers", "counts"])
+def test_independent_noise_is_one_component(kind):
+    wrong = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        if kind == "items":
+            values = (rng.random((500, 10)) < rng.uniform(0.2, 0.8, 10)).astype(float)
+        elif kind == "numbers":
+            values = rng.normal(size=(400, 5))
+        else:
+            values = rng.poisson(rng.uniform(1, 20, 4), (300, 4)).astype(float)
+        wrong += fitted(Observations.from_array(values), max_starts=1).n_components != 1
+    assert wrong <= 1
+
+
+def test_responsibilities_are_shares_of_rows():
+    problem = item_problem(2, 12, 600, random_state=0)
+    found = fitted(problem.observations)
+    assert found.responsibilities.shape == (600, found.n_components)
+    assert found.responsibilities.min() >= 0.0
+    np.testing.assert_allclose(found.responsibilities.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_generator_gives_the_same_mixture(seed):
+    observations = item_problem(2, 12, 500, random_state=seed).observations
+    first, again = fitted(observations, seed=seed), fitted(observations, seed=seed)
+    np.testing.assert_array_equal(first.responsibilities, again.responsibilities)
+    assert first.log_evidence == again.log_evidence
+    assert (first.n_starts, first.n_agreed) == (again.n_starts, again.n_agreed)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_starts_end_when_two_agree(seed):
+    observations = item_problem(2, 12, 500, random_state=seed).observations
+    once = fitted(observations, max_starts=1)
+    assert (once.n_starts, once.n_agreed) == (1, 1)
+    several = fitted(observations, max_starts=5)
+    assert 1 <= several.n_agreed <= several.n_starts <= 5
+    assert several.n_agreed == 2 or several.n_starts == 5
+    # The first start is the same one; the best of several is never worse.
+    assert several.log_evidence >= once.log_evidence
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_no_more_components_than_allowed(limit):
+    observations = item_problem(2, 12, 500, random_state=0).observations
+    assert fitted(observations, max_components=limit).n_components <= limit
+
+
+def test_a_few_rows_and_equal_rows_are_one_component():
+    for values in (np.eye(3)[[0, 1, 2, 0, 1]], np.zeros((300, 3))):
+        family = CategoricalFamily([2] * 3)
+        variable = Variable(family, family.features(values), None, family.embedding(values))
+        assert fit_mixture([variable], 50, 1, np.random.default_rng(0)).n_components == 1
+
+
+def test_variables_of_any_width_weigh_the_same():
+    rng = np.random.default_rng(0)
+    for width in (1, 4):
+        embedding = GaussianFamily(width).embedding(3.0 * rng.normal(size=(200, width)))
+        assert unit_variance(embedding).var(axis=0).sum() == pytest.approx(1.0)
+    np.testing.assert_array_equal(unit_variance(np.zeros((5, 2))), np.zeros((5, 2)))

@@ -1,0 +1,171 @@
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from mixoracle.families import CategoricalFamily, CountFamily, GaussianFamily
+from mixoracle.families.base import Patterns
+from mixoracle.mixtures.segmentation import FIRST_PIECES, ROWS_PER_PIECE, segment
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """As the oracle runs it: k-means on small blocks is slowed down by threads."""
+    with threadpool_limits(limits=1):
+        yield
+
+
+def is_same_partition(first, second):
+    pairs = len(set(zip(first.tolist(), second.tolist(), strict=True)))
+    return pairs == len(np.unique(first)) == len(np.unique(second))
+
+
+def run(block, max_components=128, seed=0):
+    spread = block.std(axis=0)
+    block = (block - block.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    family = GaussianFamily(block.shape[1])
+    return segment(block, family.features(block), None, family, max_components, seed)
+
+
+def separated(rng, n_components, n_rows, width, weights=None):
+    """Rows of components on a jittered grid, with the component of each."""
+    n_steps = int(np.ceil(n_components ** (1 / width)))
+    grid = np.stack(np.meshgrid(*[np.arange(n_steps)] * width), axis=-1).reshape(-1, width)
+    centres = 12.0 * rng.permutation(grid)[:n_components] + rng.uniform(-1, 1, width)
+    labels = rng.choice(n_components, size=n_rows, p=weights)
+    scales = rng.uniform(0.5, 1.0, (n_components, width))
+    return rng.normal(size=(n_rows, width)) * scales[labels] + centres[labels], labels
+
+
+def test_separated_components_are_found_with_their_rows():
+    right = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n_components, width = int(rng.integers(1, 10)), int(rng.integers(1, 6))
+        block, truth = separated(rng, n_components, 800, width)
+        labels, merging = run(block, seed=seed)
+        assert merging.n_components == labels.max() + 1
+        right += is_same_partition(labels, truth)
+    assert right >= 39
+
+
+def test_very_unequal_weights_and_tiny_components_are_found():
+    right = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        weights = np.array([0.9, 0.06, 0.03, 0.01])
+        block, truth = separated(rng, 4, 1500, 2, weights)
+        right += is_same_partition(run(block, seed=seed)[0], truth)
+    assert right >= 19
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_more_components_than_the_first_cut_has_pieces(seed):
+    rng = np.random.default_rng(seed)
+    n_components = FIRST_PIECES + 8
+    block, truth = separated(rng, n_components, 4000, 2)
+    assert is_same_partition(run(block, seed=seed)[0], truth)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_variable_has_more_components_than_allowed(seed):
+    rng = np.random.default_rng(seed)
+    block, _ = separated(rng, 6, 600, 2)
+    for limit in (1, 2, 4):
+        labels, merging = run(block, max_components=limit, seed=seed)
+        assert merging.n_components == labels.max() + 1 <= limit
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 2 * ROWS_PER_PIECE])
+def test_few_rows_make_few_components(n_rows):
+    block = np.random.default_rng(0).normal(size=(n_rows, 2))
+    labels, merging = run(block)
+    assert labels.shape == (n_rows,)
+    assert merging.n_components <= max(1, n_rows // ROWS_PER_PIECE)
+
+
+@pytest.mark.parametrize("n_levels", [1, 2, 5])
+def test_levels_without_scatter_are_components(n_levels):
+    truth = np.random.default_rng(n_levels).integers(n_levels, size=300)
+    labels, _ = run(truth[:, None].astype(float))
+    assert is_same_partition(labels, truth)
+
+
+def test_the_same_seed_gives_the_same_labels():
+    block, _ = separated(np.random.default_rng(5), 5, 500, 3)
+    first, again = run(block, seed=7), run(block, seed=7)
+    np.testing.assert_array_equal(first[0], again[0])
+    assert first[1].confidence == again[1].confidence
+
+
+class TestGaps:
+    @pytest.mark.parametrize("gaps", [0.05, 0.3], ids=["most rows whole", "few rows whole"])
+    def test_rows_with_gaps_get_the_label_of_what_was_seen(self, gaps):
+        """Each column alone tells the components apart, so any cell of a row is enough."""
+        right = []
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            truth = rng.integers(4, size=900)
+            centres = np.stack([rng.permutation(4) for _ in range(3)], axis=1)
+            block = 12.0 * centres[truth] + rng.normal(size=(900, 3))
+            block = (block - block.mean(axis=0)) / block.std(axis=0)
+            missing = rng.random(block.shape) < gaps
+            block[missing & (np.arange(3) != rng.integers(3, size=(900, 1)))] = np.nan
+            family = GaussianFamily(3)
+            labels, merging = segment(
+                block, family.features(block), Patterns.of(block), family, 128, seed
+            )
+            assert labels.shape == (900,)
+            assert labels.max() < merging.n_components
+            table = np.zeros((merging.n_components, 4))
+            np.add.at(table, (labels, truth), 1)
+            right.append(table.max(axis=1).sum() / 900)
+        assert np.median(right) > 0.99
+
+    def test_a_row_with_nothing_gets_the_largest_component(self):
+        rng = np.random.default_rng(0)
+        block, truth = separated(rng, 2, 1000, 2, [0.8, 0.2])
+        block[:3] = np.nan
+        family = GaussianFamily(2)
+        labels, _ = segment(block, family.features(block), Patterns.of(block), family, 128, 0)
+        assert len(set(labels[:3])) == 1
+        assert labels[0] == np.bincount(labels[truth == 0]).argmax()
+
+    @pytest.mark.parametrize("n_levels", [1, 2, 3])
+    def test_few_different_rows_make_no_more_pieces(self, n_levels):
+        """A single item with gaps: more pieces than that would be asked of k-means in vain."""
+        rng = np.random.default_rng(0)
+        block = rng.integers(n_levels, size=(400, 1)).astype(float)
+        block[rng.random(400) < 0.2] = np.nan
+        family = CategoricalFamily([n_levels])
+        labels, merging = segment(block, family.features(block), Patterns.of(block), family, 128, 0)
+        assert labels.max() < merging.n_components <= n_levels + 1
+
+
+class TestOtherFamilies:
+    def test_answers_fall_into_their_components(self):
+        right = 0
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            truth = rng.integers(3, size=600)
+            favoured = np.array([[0, 1, 2, 0, 1], [1, 2, 0, 0, 2], [2, 2, 1, 1, 0]])[truth]
+            other = rng.integers(3, size=favoured.shape)
+            block = np.where(rng.random(favoured.shape) < 0.9, favoured, other).astype(float)
+            family = CategoricalFamily([3] * 5)
+            labels, merging = segment(block, family.features(block), None, family, 128, seed)
+            table = np.zeros((merging.n_components, 3))
+            np.add.at(table, (labels, truth), 1)
+            right += merging.n_components == 3 and table.max(axis=1).sum() > 0.97 * 600
+        assert right >= 9
+
+    def test_counts_fall_into_their_components(self):
+        right = 0
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            truth = rng.integers(3, size=600)
+            block = rng.poisson(np.array([[2, 20], [15, 3], [30, 30]])[truth]).astype(float)
+            family = CountFamily(2)
+            labels, merging = segment(block, family.features(block), None, family, 128, seed)
+            table = np.zeros((merging.n_components, 3))
+            np.add.at(table, (labels, truth), 1)
+            right += merging.n_components == 3 and table.max(axis=1).sum() > 0.97 * 600
+        assert right >= 9
