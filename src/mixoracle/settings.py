@@ -40,6 +40,8 @@ class Budget:
     rows_per_start: int = 50
     # Rows that might be the next start; the one that leaves least distance is taken.
     start_trials: int = 4
+    # With so many rows without a missing value the others can wait until components are known.
+    whole_rows: int = 500
     # Rounds in which rows with missing values move to the piece that fits what was seen of them.
     missing_rounds: int = 5
     # The coarse end of a merge path that is always looked at, in pieces.
@@ -62,6 +64,8 @@ class Budget:
     em_halving: int = 20
     em_short: int = 8
     merges_tried: int = 8
+    # Merges are tried out by EM unless they promise a loss of more nats than this.
+    promised_loss: float = 60.0
     pairs_considered: int = 200
 
     # --- decoding ---
@@ -128,6 +132,11 @@ class Priors:
     # Tuples and components with less than this many rows' weight are given up.
     negligible_tuple_rows: float = 0.1
     negligible_component_rows: float = 2.0
+
+    # Starts of EM whose evidence is this close, in nats, ended at the same answer.
+    same_evidence: float = 2.0
+    # Nats that are worth another round: for less, components would be cut and merged in turn.
+    worth_a_round: float = 1.0
 
     # --- labels ---
     # Labels have settled when a smaller share of them changes.

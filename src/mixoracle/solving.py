@@ -1,48 +1,66 @@
-"""Steps (b) to (d) for one answer of an oracle, and the refinement of what comes of it.
+"""From one candidate of an oracle to a refined solution: steps (b) to (d) of ``app:pipeline``.
 
-An oracle's counts give Γ, its map L and Algorithm 1 give the joint state of each row, what is known
-beforehand corrects Γ, and EM over the structured model polishes all of it. Answers that come from
-elsewhere are refined in the same way: a Γ that is wholly known, and the single latent that stands
-beside several ones where some of their joint states are empty.
+There are two routes. Along *counts* (the paper's), Γ is recovered from the candidate's counts, and
+the map L with Algorithm 1 gives the joint state of each row. Along *decoding* (ours), the
+candidate brings Γ and the joint states, and step (b) is a check of all small counts in one batch.
+On both, knowledge corrects Γ and EM over the structured model refines the rest. Solutions that no
+oracle proposed are refined in the same way: a Γ that is wholly known, and the single latent that
+stands beside several ones where some of their joint states are empty.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle import latent
+from mixoracle import bipartite, latent
 from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
-from mixoracle.errors import InvalidInputError, ModelContradictionError
+from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.refine import Refinement, refine
+from mixoracle.inference.start import starting_assignment
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, JointTable
 from mixoracle.model.joint import MANY_EMPTY, emptiness
+from mixoracle.model.joint_states import flat, numbered
 from mixoracle.model.posterior import states_of_cells
-from mixoracle.observations import Observations
-from mixoracle.oracles.given import starting_cells
+from mixoracle.oracles.candidate import Candidate, GraphCounts
 from mixoracle.oracles.protocol import MixtureOracle
-from mixoracle.oracles.readings import ConsistentReading
+from mixoracle.oracles.run import Run
 
 logger = logging.getLogger(__name__)
 
 Floats = NDArray[np.float64]
-# A single latent with more states than this says nothing that a user could read.
-_MOST_SINGLE_STATES = 400
+Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Recover:
+    """Step (b): a method of :func:`mixoracle.bipartite.recover` by name, or a function."""
+
+    method: bipartite.Method | Callable[[MixtureOracle], Bipartite]
+
+    def __call__(self, candidate: Candidate, rng: np.random.Generator) -> Bipartite:
+        """Γ from the counts of a candidate."""
+        if callable(self.method):
+            return self.method(candidate.counts)
+        tolerance = max(bipartite.EXACT, candidate.count_tolerance)
+        return bipartite.recover(
+            candidate.counts, self.method, tolerance=tolerance, random_state=rng
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """One answer, refined: the ``reading`` of an oracle, and what became of it."""
+    """A candidate, refined: Γ as knowledge corrected it, and where EM ended."""
 
-    oracle: Any
-    reading: Any
+    source: str
+    counts: MixtureOracle
     known: Application
     refinement: Refinement
     repairs: tuple[str, ...]
@@ -50,17 +68,29 @@ class Solution:
 
     @property
     def graph(self) -> Bipartite:
-        """Γ, corrected by what is known."""
+        """Γ, corrected by knowledge."""
         return self.known.graph
 
     @property
     def score(self) -> float:
         """BIC, less what joint states that stay empty say against the model."""
-        rows = self.refinement.weights * len(self.refinement.cells)
+        rows = self.refinement.weights * len(self.refinement.assignment)
         return self.refinement.bic - emptiness(rows.reshape(self.graph.domain_sizes))
 
-    def numbered(self, prepared: Prepared) -> Numbered:
-        """P(H), components and states with the states of each latent by how frequent they are."""
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Solutions that contradict least of what is known come first, then the best score."""
+        return self.known.n_broken, -self.score
+
+    @property
+    def structure(self) -> tuple[tuple[bytes, int], ...]:
+        """What two solutions share if they differ in the order of the latents only."""
+        return _structure(self.graph)
+
+    def in_own_units(
+        self, prepared: Prepared
+    ) -> tuple[JointTable, tuple[ComponentSet, ...], Integers]:
+        """P(H), the components, and the states (N, m) of the rows, frequent states first."""
         graph, refined = self.graph, self.refinement
         table = refined.weights.reshape(graph.domain_sizes)
         orders = _frequent_first(table)
@@ -68,168 +98,204 @@ class Solution:
             prepared.encoders[place]
             .decode(refined.components[place])
             .take(_reordered_codes(graph, orders, i))
-            for i, place in enumerate(np.argsort(prepared.variables))
+            for i, place in enumerate(prepared.places)
         )
-        cells = np.empty(len(prepared.rows), dtype=np.int64)
-        cells[prepared.rows] = refined.cells
-        states = states_of_cells(cells, graph.domain_sizes)
+        states = states_of_cells(prepared.in_own_order(refined.assignment), graph.domain_sizes)
         for j, order in enumerate(orders):
             states[:, j] = np.argsort(order)[states[:, j]]
-        joint = JointTable(table[np.ix_(*orders)] if orders else table)
-        return Numbered(joint, components, states)
+        return JointTable(table[np.ix_(*orders)] if orders else table), components, states
 
 
-@dataclass(frozen=True)
-class Numbered:
-    """What a model is made of: P(H), the components of each X_i, and the states of the rows."""
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """Where steps (b) to (d) led for one candidate: Γ, joint states of the rows, k(S)."""
 
-    joint: JointTable
-    components: tuple[ComponentSet, ...]
-    states: NDArray[np.int64]
+    graph: Bipartite
+    assignment: Integers
+    counts: MixtureOracle
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solver:
-    """All that is the same for every answer of an oracle.
+    """All that is the same for every candidate.
 
-    ``recover`` is step (b); with ``strict`` a contradiction is raised instead of repaired.
+    With ``strict`` a contradiction is raised instead of reported.
     """
 
-    observations: Observations
     prepared: Prepared
     known: ResolvedBackground
-    recover: Callable[[MixtureOracle], Bipartite]
+    recover: Recover
     strict: bool
     max_iterations: int
+    run: Run
 
-    def solve(self, oracle: Any, reading: Any) -> Solution:
-        """Steps (b) to (d) for one answer, what is known, then refinement."""
-        asked = reading
+    def solve_all(self, candidates: Sequence[Candidate]) -> list[Solution]:
+        """The candidates worth it and what is known beforehand, refined, best first.
+
+        Where the best one leaves joint states empty, a single latent is tried beside it. It may
+        win on its score, but not against what is known of several latents.
+        """
+        solutions = [self.solve(candidate) for candidate in self._worth_refining(candidates)]
+        given = self._wholly_known()
+        solutions += [] if given is None else [given]
+        solutions = _one_of_each(sorted(solutions, key=lambda solution: solution.rank))
+        alone = self._single_latent(solutions[0])
+        if alone is None:
+            return solutions
+        kept = 1 if self.known.names else 0
+        others = sorted([*solutions[kept:], alone], key=lambda solution: solution.rank)
+        return _one_of_each([*solutions[:kept], *others])
+
+    def solve(self, candidate: Candidate) -> Solution:
+        """Steps (b) to (d) for one candidate, knowledge, then refinement."""
+        decoded = candidate.graph is not None and self.recover.method == "auto"
+        trouble = ""
         try:
-            graph = self.recover(reading)
-            if hasattr(reading, "informed_by"):
-                reading = reading.informed_by(graph)
-            cells = _cells_of_rows(reading, graph)
-            trouble = ""
+            step = self._by_decoding(candidate) if decoded else self._by_counts(candidate)
         except ModelContradictionError as error:
             if self.strict:
                 raise
             trouble = str(error)
-            graph, cells = _own_answer(reading, self.observations)
-        repairs = tuple(getattr(reading, "repairs", ()))
-        verdict = _consistency(reading, repairs, trouble)
-        return self._refined(oracle, asked, graph, cells, repairs, verdict)
+            step = self._fallback(candidate)
+        verdict = _consistency(candidate, trouble)
+        return self._refined(candidate.source, step, candidate.repairs, verdict)
 
-    def solve_known(self, oracle: Any) -> Solution | None:
-        """The answer that is known beforehand, if the knowledge is complete."""
+    def _by_counts(self, candidate: Candidate) -> _Step:
+        """Γ from the counts, then L and Algorithm 1 for the joint state of each row."""
+        graph = self.recover(candidate, self.run.rng)
+        assigned = candidate.assign(graph)
+        projection = assigned.counts.projection()
+        component_at = latent.layout(projection.labels, graph.adjacency, graph.domain_sizes)
+        state_of = np.empty(projection.n_components, dtype=np.int64)
+        state_of[component_at.ravel()] = np.arange(component_at.size)
+        return _Step(graph, np.asarray(state_of[assigned.rows]), assigned.counts)
+
+    def _by_decoding(self, candidate: Candidate) -> _Step:
+        """Γ as it was decoded, held against the counts; latents in the order of their children."""
+        assert candidate.graph is not None  # solve() looked
+        checked = bipartite.check(candidate.graph, candidate.counts)
+        order = bipartite.canonical_order(checked.adjacency, checked.domain_sizes)
+        rows = candidate.assign(checked).rows
+        sizes = tuple(checked.domain_sizes[j] for j in order)
+        states = states_of_cells(rows, checked.domain_sizes)[:, order]
+        graph = replace(checked, adjacency=checked.adjacency[:, order], domain_sizes=sizes)
+        return _Step(graph, flat(states, sizes), candidate.counts)
+
+    def _fallback(self, candidate: Candidate) -> _Step:
+        """A contradiction: the candidate's own Γ if it has one, else no latent at all."""
+        if candidate.graph is not None:
+            rows = candidate.assign(candidate.graph).rows
+            return _Step(candidate.graph, rows, candidate.counts)
+        logger.info("the oracle's counts fit no graph; falling back to no latent structure")
+        shape = (self.prepared.n_observed, 0)
+        nothing = Bipartite(np.zeros(shape, dtype=bool), (), 0.0, "none")
+        rows = np.zeros(self.prepared.n_samples, dtype=np.int64)
+        return _Step(nothing, rows, candidate.counts)
+
+    def _worth_refining(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The few best candidates of each source, those that honour more of what is known first."""
+        chosen: list[Candidate] = []
+        for source in dict.fromkeys(candidate.source for candidate in candidates):
+            own = [candidate for candidate in candidates if candidate.source == source]
+            own.sort(key=self._n_broken)
+            own = own[: self.run.budget.candidates]
+            tolerated = self.run.priors.hopeless_candidate * self.prepared.n_samples
+            chosen += [c for c in own if c.log_evidence >= own[0].log_evidence - tolerated]
+        return chosen
+
+    def _n_broken(self, candidate: Candidate) -> int:
+        """How much of what is known a candidate cannot honour, as far as it shows its Γ."""
+        return 0 if candidate.graph is None else self._applied(candidate.graph).n_broken
+
+    def _applied(self, graph: Bipartite) -> Application:
+        """Γ corrected by what is known, its latents named."""
+        taken = (*self.known.observed_names, *self.known.names)
+        return self.known.applied_to(graph, _latent_names(graph.n_latent, taken))
+
+    def _wholly_known(self) -> Solution | None:
+        """The solution that is known beforehand, if the knowledge is complete."""
         graph = self.known.whole_graph()
         if graph is None:
             return None
-        cells = np.empty(self.prepared.n_samples, dtype=np.int64)
-        adjacency = graph.adjacency[self.prepared.variables]
-        cells[self.prepared.rows] = starting_cells(self.prepared, adjacency, graph.domain_sizes)
+        assignment = starting_assignment(
+            self.prepared,
+            graph.adjacency[self.prepared.variables],
+            graph.domain_sizes,
+            self.run.rng,
+            self.run.budget,
+        )
         verdict = Verdict("consistent counts", "obs:counting", None, "Γ was known, not counted")
-        return self._refined(oracle, _as_reading(graph, cells), graph, cells, (), verdict)
+        return self._refined("knowledge", self._given(graph, assignment), (), verdict)
 
-    def single_latent(self, solution: Solution) -> Solution | None:
+    def _single_latent(self, solution: Solution) -> Solution | None:
         """One latent for all joint states that occur, where some of several latents' do not."""
         weights = solution.refinement.weights
         joint = JointTable(weights.reshape(solution.graph.domain_sizes))
         n_empty = len(joint.nearly_empty())
         if solution.graph.n_latent < 2 or n_empty < MANY_EMPTY * weights.size:
             return None
-        prepared = self.prepared
-        cells = np.empty(prepared.n_samples, dtype=np.int64)
-        occupied, cells[prepared.rows] = np.unique(solution.refinement.cells, return_inverse=True)
-        if not 2 <= len(occupied) <= _MOST_SINGLE_STATES:
+        assignment = numbered(solution.refinement.assignment)
+        n_states = int(assignment.max()) + 1
+        if not 2 <= n_states <= self.run.budget.single_states:
             return None
         driven = np.asarray(solution.graph.adjacency.any(axis=1, keepdims=True))
-        graph = Bipartite(driven, (len(occupied),), 0.0, "single latent")
+        graph = Bipartite(driven, (n_states,), 0.0, "single latent")
         verdict = Verdict("consistent counts", "obs:counting", True, "a single latent always fits")
-        reading = _as_reading(graph, cells)
         # What is known of several latents says nothing about the one that stands for all.
-        alone = replace(self, known=Background().resolved(self.observations.names))
-        return alone._refined(solution.oracle, reading, graph, cells, (), verdict)
+        alone = replace(self, known=Background().resolved(self.known.observed_names))
+        return alone._refined(solution.source, self._given(graph, assignment), (), verdict)
+
+    def _given(self, graph: Bipartite, assignment: Integers) -> _Step:
+        """A Γ with prepared rows that no oracle gave, in the form in which they do."""
+        n_states = int(np.prod(graph.domain_sizes, dtype=int))
+        weights = np.bincount(assignment, minlength=n_states) / len(assignment)
+        counts = GraphCounts(graph, weights)
+        return _Step(graph, self.prepared.in_own_order(assignment), counts)
 
     def _refined(
-        self,
-        oracle: Any,
-        reading: Any,
-        graph: Bipartite,
-        cells: NDArray[np.int64],
-        repairs: tuple[str, ...],
-        verdict: Verdict,
+        self, source: str, step: _Step, repairs: tuple[str, ...], verdict: Verdict
     ) -> Solution:
-        applied = apply_known(self.known, graph)
+        applied = self._applied(step.graph)
         refinement = refine(
             self.prepared,
             applied.graph.adjacency[self.prepared.variables],
-            graph.domain_sizes,
-            cells[self.prepared.rows],
+            step.graph.domain_sizes,
+            step.assignment[self.prepared.rows],
             self.max_iterations,
+            self.run.budget,
         )
-        return Solution(oracle, reading, applied, refinement, repairs, verdict)
+        return Solution(source, step.counts, applied, refinement, repairs, verdict)
 
 
-def n_broken(known: ResolvedBackground, reading: Any) -> int:
-    """How much of what is known an answer cannot honour, as far as it shows its Γ."""
-    graph = getattr(reading, "bipartite", None)
-    return apply_known(known, graph).n_broken if isinstance(graph, Bipartite) else 0
+def _structure(graph: Bipartite) -> tuple[tuple[bytes, int], ...]:
+    columns = zip(graph.adjacency.T, graph.domain_sizes, strict=True)
+    return tuple(sorted((column.tobytes(), size) for column, size in columns))
 
 
-def apply_known(known: ResolvedBackground, graph: Bipartite) -> Application:
-    """Γ corrected by what is known, its latents named."""
-    taken = (*known.observed_names, *known.names)
-    return known.applied_to(graph, _latent_names(graph.n_latent, taken))
+def _one_of_each(solutions: list[Solution]) -> list[Solution]:
+    """The first solution of each Γ with its domain sizes: two oracles may come to the same."""
+    kept: dict[object, Solution] = {}
+    for solution in solutions:
+        kept.setdefault(solution.structure, solution)
+    return list(kept.values())
 
 
-def _as_reading(graph: Bipartite, cells: NDArray[np.int64]) -> ConsistentReading:
-    """An answer that no oracle gave, in the form in which they do."""
-    n_cells = int(np.prod(graph.domain_sizes, dtype=int))
-    weights = np.bincount(cells, minlength=n_cells) / len(cells)
-    return ConsistentReading(graph, weights, cells, -np.inf, ())
-
-
-def _cells_of_rows(reading: Any, graph: Bipartite) -> NDArray[np.int64]:
-    """Steps (c) and (d): the joint state of each row, through L and Algorithm 1."""
-    if not hasattr(reading, "assignments"):
-        raise InvalidInputError(
-            f"{type(reading).__name__} should say which component over X each sample belongs to, "
-            "in an attribute 'assignments' of N rows of its projection; it has none"
-        )
-    projection = reading.projection()
-    component_at = latent.layout(projection.labels, graph.adjacency, graph.domain_sizes)
-    cell_of = np.empty(projection.n_components, dtype=np.int64)
-    cell_of[component_at.ravel()] = np.arange(component_at.size)
-    return np.asarray(cell_of[reading.assignments])
-
-
-def _own_answer(reading: Any, observations: Observations) -> tuple[Bipartite, NDArray[np.int64]]:
-    """What to fall back on where the paper's steps find a contradiction.
-
-    The oracle's own consistent reading if it has one, else no latent at all.
-    """
-    own = getattr(reading, "bipartite", None)
-    if isinstance(own, Bipartite):
-        return own, np.asarray(reading.assignments)
-    logger.info("the oracle's counts fit no graph; falling back to no latent structure")
-    nothing = Bipartite(np.zeros((observations.n_observed, 0), dtype=bool), (), 0.0, "none")
-    return nothing, np.zeros(observations.n_samples, dtype=np.int64)
-
-
-def _consistency(reading: Any, repairs: tuple[str, ...], trouble: str) -> Verdict:
+def _consistency(candidate: Candidate, trouble: str) -> Verdict:
     name, label = "consistent counts", "obs:counting"
     if trouble:
         return Verdict(name, label, False, trouble, ((trouble,),))
-    if repairs:
-        agreed = ""
-        if isinstance(reading, ConsistentReading):
-            agreed = f" ({reading.n_agreed} of {reading.n_proposals} proposals came to it at once)"
-        return Verdict(name, label, True, f"consistent after repairs{agreed}: {'; '.join(repairs)}")
+    if candidate.repairs:
+        agreed = (
+            f" ({candidate.n_agreed} of {candidate.n_proposals} proposals came to it at once)"
+            if candidate.log_evidence > -inf
+            else ""
+        )
+        repairs = "; ".join(candidate.repairs)
+        return Verdict(name, label, True, f"consistent after repairs{agreed}: {repairs}")
     return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
 
 
-def _frequent_first(table: Floats) -> list[NDArray[np.int64]]:
+def _frequent_first(table: Floats) -> list[Integers]:
     """For each latent its states from the most to the least frequent."""
     orders = []
     for j in range(table.ndim):
@@ -238,9 +304,7 @@ def _frequent_first(table: Floats) -> list[NDArray[np.int64]]:
     return orders
 
 
-def _reordered_codes(
-    graph: Bipartite, orders: list[NDArray[np.int64]], observed: int
-) -> NDArray[np.int64]:
+def _reordered_codes(graph: Bipartite, orders: list[Integers], observed: int) -> Integers:
     """Which old configuration of pa(X_i) stands at each new one after states are reordered."""
     parents = [int(j) for j in np.flatnonzero(graph.adjacency[observed])]
     sizes = tuple(graph.domain_sizes[j] for j in parents)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.oracles.kmeans.consensus import (
-    Candidate,
+    CountCandidate,
     Election,
     Tally,
     elect,
@@ -21,7 +21,7 @@ def candidate(n_components, silhouette, means=None, width=1, seed=0):
     """A candidate whose means, if not given, are random and agree with nobody's."""
     if means is None:
         means = np.random.default_rng([seed, n_components]).normal(size=(n_components, width))
-    return Candidate(np.reshape(np.asarray(means, dtype=float), (n_components, -1)), silhouette)
+    return CountCandidate(np.reshape(np.asarray(means, dtype=float), (n_components, -1)), silhouette)
 
 
 def tallies(election):
@@ -252,7 +252,7 @@ class TestRecords:
     )
     def test_candidate_checks_itself(self, means, silhouette, message):
         with pytest.raises(InvalidInputError, match=message):
-            Candidate(means, silhouette)
+            CountCandidate(means, silhouette)
 
     def test_candidate_is_frozen_and_compares_by_value(self):
         held = candidate(3, 0.5)
@@ -261,5 +261,5 @@ class TestRecords:
         assert held == candidate(3, 0.5)
         assert hash(held) == hash(candidate(3, 0.5))
         assert held != candidate(3, 0.4)
-        assert held != "Candidate"
-        assert repr(held) == "Candidate(3 components, silhouette=0.500)"
+        assert held != "CountCandidate"
+        assert repr(held) == "CountCandidate(3 components, silhouette=0.500)"

@@ -26,7 +26,7 @@ from mixoracle.oracles.kmeans.clusters import (
     run_kmeans,
     sample_rows,
 )
-from mixoracle.oracles.kmeans.consensus import Candidate
+from mixoracle.oracles.kmeans.consensus import CountCandidate
 from mixoracle.oracles.kmeans.oracle import KMeansOracle
 from mixoracle.oracles.kmeans.triples import occupied, triple_counts, triple_locations
 from mixoracle.oracles.protocol import MixtureOracle
@@ -109,7 +109,7 @@ class TestClusters:
             np.testing.assert_allclose(held.means, means, atol=1e-12)
 
     def test_best_candidates(self):
-        held = [Candidate(np.zeros((k, 1)), s) for k, s in [(2, 0.1), (4, 0.5), (3, 0.5), (5, 0.9)]]
+        held = [CountCandidate(np.zeros((k, 1)), s) for k, s in [(2, 0.1), (4, 0.5), (3, 0.5), (5, 0.9)]]
         assert [c.n_components for c in best_candidates(held, 3)] == [5, 3, 4]
 
     def test_no_more_clusters_than_distinct_rows(self):
@@ -174,9 +174,9 @@ class TestTriples:
     def test_locations_are_the_triples_whose_pairs_all_occur(self):
         # X_a and X_b share a binary parent, X_c has one of its own: 4 of 8 triples occur.
         line = np.array([[0.0], [1.0]])
-        single = Candidate(line, 0.5)
-        same = Candidate(np.array([[0.0, 0.0], [1.0, 1.0]]), 0.5)
-        grid = Candidate(np.array([[u, v] for u in (0.0, 1.0) for v in (0.0, 1.0)]), 0.5)
+        single = CountCandidate(line, 0.5)
+        same = CountCandidate(np.array([[0.0, 0.0], [1.0, 1.0]]), 0.5)
+        grid = CountCandidate(np.array([[u, v] for u in (0.0, 1.0) for v in (0.0, 1.0)]), 0.5)
         found = triple_locations([single] * 3, [same, grid, grid])
         expected = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
         np.testing.assert_array_equal(found, expected)

@@ -150,6 +150,11 @@ def canonical(
     adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]
 ) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
     """Sort the latents by their children, so that equal graphs have equal arrays."""
-    children = [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
-    order = sorted(range(len(domain_sizes)), key=lambda j: (children[j], domain_sizes[j]))
+    order = canonical_order(adjacency, domain_sizes)
     return adjacency[:, order], tuple(int(domain_sizes[j]) for j in order)
+
+
+def canonical_order(adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]) -> list[int]:
+    """The latents by their children, then by their domain sizes."""
+    children = [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
+    return sorted(range(len(domain_sizes)), key=lambda j: (children[j], domain_sizes[j]))

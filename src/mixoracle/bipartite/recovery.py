@@ -102,7 +102,8 @@ def recover(
     >>> recover(Counter())
     Bipartite(H1(2 states)→{X1, X2}; H2(3 states)→{X2, X3}; method='blocks', residual=0)
     """
-    _check_arguments(method, order, tolerance)
+    check_method(method)
+    _check_arguments(order, tolerance)
     counts = Counts(oracle)
     rng = np.random.default_rng(random_state)
     if method == "auto":
@@ -115,6 +116,40 @@ def recover(
     if method == "als":
         _require_span_condition(answer, order)
     return answer
+
+
+def check(
+    graph: Bipartite, oracle: MixtureOracle, order: int = 3, *, tolerance: float = EXACT
+) -> Bipartite:
+    """Hold a Γ that is known against all counts of up to ``order`` variables, in one batch.
+
+    This is step (b) where Γ was decoded: nothing has to be recovered, but every count has to be
+    what Γ says (``obs:counting``). Beyond :data:`MAX_TENSOR_ENTRIES` counts fewer variables at a
+    time are asked for.
+
+    Raises
+    ------
+    InconsistentCountsError
+        Where a count is not what Γ says.
+
+    Examples
+    --------
+    >>> class Counter:
+    ...     n_observed = 2
+    ...     def count(self, subset):
+    ...         return 2 if subset else 1
+    >>> check(Bipartite([[1], [1]], (2,)), Counter()).residual
+    0.0
+    """
+    counts = Counts(oracle)
+    while counts.n_observed**order > MAX_TENSOR_ENTRIES and order > 1:
+        order -= 1
+    counts.ask_up_to(order)
+    residual, _ = counts.worst(graph.adjacency, graph.domain_sizes)
+    checked = Bipartite(graph.adjacency, graph.domain_sizes, residual, graph.method)
+    if residual > tolerance:
+        raise InconsistentCountsError(_misfit(counts, checked, tolerance))
+    return checked
 
 
 def _recover_auto(
@@ -205,10 +240,14 @@ def _require_span_condition(answer: Bipartite, order: int) -> None:
         )
 
 
-def _check_arguments(method: str, order: int, tolerance: float) -> None:
+def check_method(method: str, argument: str = "method") -> None:
+    """Refuse what is not the name of a method; ``argument`` is what the caller calls it."""
     if method != "auto" and method not in _METHODS:
         known = ", ".join(["auto", *_METHODS])
-        raise InvalidInputError(f"method should be one of {known}; got {method!r}")
+        raise InvalidInputError(f"{argument} should be one of {known}; got {method!r}")
+
+
+def _check_arguments(order: int, tolerance: float) -> None:
     if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 3:
         raise InvalidInputError(f"order should be a whole number of at least 3; got {order!r}")
     if not 0 <= tolerance <= inf:

@@ -12,24 +12,23 @@ does not grow with the number of rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mixoracle.decoding.decoding import configurations
-from mixoracle.families import Prior
-from mixoracle.families.base import Floats
+from mixoracle.families.base import Floats, Prior
+from mixoracle.mixtures.expectation import JointStates
 from mixoracle.mixtures.merging import pool
-from mixoracle.mixtures.plausible import PlausibleStates
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import ComponentSet
+from mixoracle.model.joint_states import configurations
+from mixoracle.settings import Budget
 
-MAX_ITERATIONS = 100
 # Penalised log-likelihood per row; ten thousand rows then agree to a tenth of a nat.
 TOLERANCE = 1e-5
-_CHUNK_ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,14 @@ class Refinement:
     """Where EM ended.
 
     ``weights`` (∏ domain_sizes,) are P(H) in C order, ``components`` are over the prepared
-    coordinates, ``cells`` (N,) the most likely joint state of each prepared row, ``history`` the
-    penalised log-likelihood before each iteration. ``log_likelihood`` and ``bic`` are in the
+    coordinates, ``assignment`` (N,) is the most likely joint state of each prepared row,
+    ``history`` the penalised log-likelihood before each iteration. ``log_likelihood`` and ``bic`` are in the
     units of the observations, the history in those of the prepared coordinates.
     """
 
     weights: Floats
     components: tuple[ComponentSet, ...]
-    cells: NDArray[np.int64]
+    assignment: NDArray[np.int64]
     log_likelihood: float
     bic: float
     history: tuple[float, ...]
@@ -55,16 +54,18 @@ def refine(
     prepared: Prepared,
     adjacency: NDArray[np.bool_],
     domain_sizes: tuple[int, ...],
-    cells: NDArray[np.int64],
-    max_iterations: int = MAX_ITERATIONS,
+    start: NDArray[np.int64],
+    max_iterations: int | None = None,
+    budget: Budget = Budget(),
 ) -> Refinement:
-    """Run EM from the joint state ``cells`` (N,) of each prepared row.
+    """Run EM from the joint state ``start`` (N,) of each prepared row.
 
     ``adjacency`` has the prepared order of the variables. With ``max_iterations=0`` the start
     itself is evaluated.
     """
+    iterations = budget.em_refinement if max_iterations is None else max_iterations
     with threadpool_limits(limits=1):
-        return _StructuredEM(prepared, adjacency, domain_sizes, cells).run(max_iterations)
+        return _StructuredEM(prepared, adjacency, domain_sizes, start, budget).run(iterations)
 
 
 class _StructuredEM:
@@ -73,20 +74,22 @@ class _StructuredEM:
         prepared: Prepared,
         adjacency: NDArray[np.bool_],
         domain_sizes: tuple[int, ...],
-        cells: NDArray[np.int64],
+        start: NDArray[np.int64],
+        budget: Budget,
     ) -> None:
         self._prepared = prepared
-        self._families = [encoder.family for encoder in prepared.encoders]
+        self._budget = budget
+        self._families = prepared.families
         codes = configurations(adjacency, domain_sizes)
-        self._n_cells = len(codes)
-        counts = np.bincount(cells, minlength=len(codes)).astype(float)
+        self._n_states = len(codes)
+        counts = np.bincount(start, minlength=len(codes)).astype(float)
         self._active = np.flatnonzero(counts > 0)
         self._codes = codes[self._active]
         self._n_codes = [int(column.max()) + 1 for column in codes.T]
-        self._weights = counts[self._active] / len(cells)
+        self._weights = counts[self._active] / len(start)
         # The most likely active state of each row, so far.
-        self._best = np.searchsorted(self._active, cells)
-        self._statistics = self._hard_statistics(codes[cells])
+        self._best = np.searchsorted(self._active, start)
+        self._statistics = self._hard_statistics(codes[start])
         self._priors: list[Prior] = [
             family.prior(statistics)
             for family, statistics in zip(self._families, self._statistics, strict=True)
@@ -98,7 +101,7 @@ class _StructuredEM:
         history: list[float] = []
         converged = False
         while True:
-            log_likelihood, statistics, weights, cells = self._expect()
+            log_likelihood, statistics, weights, assignment = self._expect()
             history.append(log_likelihood + self._penalty())
             if len(history) > 1 and history[-1] - history[-2] <= TOLERANCE * n_rows:
                 converged = True
@@ -107,12 +110,12 @@ class _StructuredEM:
             self._statistics, self._weights = statistics, weights
             self._maximise()
         log_likelihood += self._prepared.log_units
-        everywhere = np.zeros(self._n_cells)
+        everywhere = np.zeros(self._n_states)
         everywhere[self._active] = self._weights / self._weights.sum()
         return Refinement(
             weights=everywhere,
             components=tuple(self._components),
-            cells=cells,
+            assignment=assignment,
             log_likelihood=log_likelihood,
             bic=log_likelihood - 0.5 * np.log(n_rows) * self._n_parameters(),
             history=tuple(history),
@@ -125,9 +128,10 @@ class _StructuredEM:
         for i, (family, n_codes) in enumerate(zip(self._families, self._n_codes, strict=True)):
             total = np.zeros((n_codes, self._prepared.features(i, slice(0, 1)).shape[1]))
             for rows in self._chunks(n_codes):
-                features, gaps = self._prepared.features(i, rows), self._prepared.patterns(i, rows)
-                if gaps is not None:
-                    features = family.completed(features, codes[rows, i], None, gaps)
+                features = self._prepared.features(i, rows)
+                patterns = self._prepared.patterns(i, rows)
+                if patterns is not None:
+                    features = family.completed(features, codes[rows, i], None, patterns)
                 total += pool(features, codes[rows, i], n_codes)
             totals.append(total)
         return totals
@@ -141,19 +145,19 @@ class _StructuredEM:
         ]
 
     def _expect(self) -> tuple[float, list[Floats], Floats, NDArray[np.int64]]:
-        """The log-likelihood, the statistics of each configuration, weights and best cells."""
+        """The log-likelihood, the statistics of each configuration, weights, best states."""
         n_rows = self._prepared.n_samples
         log_likelihood = 0.0
         statistics = [np.zeros_like(held) for held in self._statistics]
         weights = np.zeros(len(self._active))
         # A state may lose all its weight to underflow; it then stays at the smallest number.
         log_weights = np.log(np.maximum(self._weights, np.finfo(float).tiny))
-        states = PlausibleStates(self._codes, log_weights)
+        states = JointStates(self._codes, log_weights, self._budget.few_states)
         for rows in self._chunks(len(self._active)):
             features = [self._prepared.features(i, rows) for i in range(len(self._families))]
-            gaps = [self._prepared.patterns(i, rows) for i in range(len(self._families))]
+            patterns = [self._prepared.patterns(i, rows) for i in range(len(self._families))]
             densities = [
-                family.log_density(features[i], self._components[i], gaps[i])
+                family.log_density(features[i], self._components[i], patterns[i])
                 for i, family in enumerate(self._families)
             ]
             shared = states.share_out(densities, self._best[rows])
@@ -162,7 +166,7 @@ class _StructuredEM:
             self._best[rows] = shared.best
             for i, family in enumerate(self._families):
                 own, held = shared.by_code[i], self._components[i]
-                statistics[i] += family.statistics(features[i], own, held, gaps[i])
+                statistics[i] += family.statistics(features[i], own, held, patterns[i])
         return log_likelihood, statistics, weights / n_rows, self._active[self._best]
 
     def _penalty(self) -> float:
@@ -183,9 +187,7 @@ class _StructuredEM:
             family.n_parameters * len(np.unique(self._codes[:, i]))
             for i, family in enumerate(self._families)
         )
-        return self._n_cells - 1 + components
+        return self._n_states - 1 + components
 
-    def _chunks(self, n_columns: int) -> list[slice]:
-        n_rows = self._prepared.n_samples
-        step = max(1, _CHUNK_ENTRIES // n_columns)
-        return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    def _chunks(self, n_columns: int) -> Iterator[slice]:
+        return self._prepared.chunks(n_columns, self._budget.chunk_entries)

@@ -19,86 +19,87 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.assumptions import Verdict
-from mixoracle.decoding.decoding import configurations
 from mixoracle.families.base import Floats
 from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.dependence import dependence, whitened
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.mixtures.shape import HEAVY_TAILS, typical_tails
+from mixoracle.mixtures.shape import typical_tails
 from mixoracle.model import Bipartite
-
-# Correlations show in this many rows; more would only take longer.
-_MAX_ROWS = 50_000
-# The chance of a false alarm among all pairs together.
-_FALSE_ALARM = 0.01
-# A root-mean-square correlation below this changes no conclusion.
-_SMALL_CORRELATION = 0.05
+from mixoracle.model.joint_states import configurations
+from mixoracle.settings import Budget, Priors
 
 
 def check(
-    prepared: Prepared, graph: Bipartite, refinement: Refinement, names: Sequence[str]
+    prepared: Prepared,
+    graph: Bipartite,
+    refinement: Refinement,
+    budget: Budget = Budget(),
+    priors: Priors = Priors(),
 ) -> tuple[Verdict, ...]:
     """The verdicts on independence given H and on the components' family."""
-    rows = _some_rows(prepared.n_samples)
-    codes = configurations(graph.adjacency, graph.domain_sizes)[refinement.cells[rows]]
-    places = np.argsort(prepared.variables)
-    encoders = [prepared.encoders[place] for place in places]
-    blocks = [prepared.blocks[place][rows] for place in places]
+    names = prepared.observations.names
+    rows = _some_rows(prepared.n_samples, budget.residual_rows)
+    codes = configurations(graph.adjacency, graph.domain_sizes)[refinement.assignment[rows]]
+    encoders = [prepared.encoders[place] for place in prepared.places]
+    blocks = [prepared.blocks[place][rows] for place in prepared.places]
     residual = [
         whitened(encoder.family.embedding(block), codes[:, i], np.isnan(block).any(axis=1))
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
     tails = [
-        None if encoder.numbers is None else _typical_tails(block, codes[:, i])
+        None if encoder.numbers is None else _typical_tails(block, codes[:, i], budget, priors)
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
-    return _independence(residual, names), _family(tails, names)
+    return _independence(residual, names, priors), _family(tails, names, priors)
 
 
-def _some_rows(n_samples: int) -> NDArray[np.int64]:
+def _some_rows(n_samples: int, at_most: int) -> NDArray[np.int64]:
     """Evenly spaced rows; the prepared order is not the order in time."""
-    return np.unique(np.linspace(0, n_samples - 1, min(n_samples, _MAX_ROWS)).astype(np.int64))
+    return np.unique(np.linspace(0, n_samples - 1, min(n_samples, at_most)).astype(np.int64))
 
 
-def _independence(residual: list[Floats], names: Sequence[str]) -> Verdict:
-    """Whether two variables still go together when the hidden state is known."""
+def _independence(residual: list[Floats], names: Sequence[str], priors: Priors) -> Verdict:
+    """Whether two variables are still dependent when the hidden state is known."""
     name, label = "independent given the latents", "sec:bg"
     pairs = list(combinations(range(len(residual)), 2))
     offenders = []
     for first, second in pairs:
         strength, chance = dependence(residual[first], residual[second])
-        if chance < _FALSE_ALARM / len(pairs) and strength > _SMALL_CORRELATION:
+        if chance < priors.false_alarm / len(pairs) and strength > priors.small_correlation:
             offenders.append((strength, names[first], names[second]))
     if not offenders:
-        return Verdict(name, label, True, "no two variables go together beyond the latents")
+        return Verdict(name, label, True, "no two variables are dependent beyond the latents")
     offenders.sort(reverse=True)
     strength, first_name, second_name = offenders[0]
     return Verdict(
         name,
         label,
         False,
-        f"{first_name} and {second_name} still go together when the hidden state is known (mean "
-        f"correlation {strength:.2f}; {len(offenders)} of {len(pairs)} pairs do): a latent or a "
+        f"{first_name} and {second_name} are still dependent when the hidden state is known (mean "
+        f"correlation {strength:.2f}; {len(offenders)} of {len(pairs)} pairs are): a latent or a "
         "state may be missing, or one measurement acts on the other",
         tuple((one, other) for _, one, other in offenders),
     )
 
 
-def _typical_tails(block: Floats, codes: NDArray[np.int64]) -> float | None:
+def _typical_tails(
+    block: Floats, codes: NDArray[np.int64], budget: Budget, priors: Priors
+) -> float | None:
     """The median over a variable's components of how heavy their tails are."""
     whole = ~np.isnan(block).any(axis=1)
-    ratios = [typical_tails(block[whole & (codes == code)]) for code in np.unique(codes)]
+    inside = (block[whole & (codes == code)] for code in np.unique(codes))
+    ratios = [typical_tails(rows, budget, priors) for rows in inside]
     known = [ratio for ratio in ratios if ratio is not None]
     return float(np.median(known)) if known else None
 
 
-def _family(tails: list[float | None], names: Sequence[str]) -> Verdict:
+def _family(tails: list[float | None], names: Sequence[str], priors: Priors) -> Verdict:
     """Whether the components have the tails of normal ones."""
     name, label = "components of the assumed family", "sec:exact"
     known = [(ratio, which) for ratio, which in zip(tails, names, strict=True) if ratio is not None]
     if not known:
         return Verdict(name, label, None, "too few rows in each component to see their shape")
-    heavy = sorted(((r, which) for r, which in known if r >= HEAVY_TAILS), reverse=True)
+    heavy = sorted(((r, which) for r, which in known if r >= priors.heavy_tails), reverse=True)
     typical = float(np.median([ratio for ratio, _ in known]))
     if not heavy:
         return Verdict(
@@ -111,6 +112,6 @@ def _family(tails: list[float | None], names: Sequence[str]) -> Verdict:
         False,
         f"the components of {which} have {worst:.2f} times the tails of normal ones "
         f"({len(heavy)} of {len(known)} variables are like that): densities and posteriors are "
-        "approximate there; components were told apart by gaps in density where most are so",
+        "approximate there; components were told apart by density valleys where most are so",
         tuple((which,) for _, which in heavy),
     )

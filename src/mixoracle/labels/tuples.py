@@ -11,26 +11,21 @@ Assumes that the rows of a component are labelled alike often enough for its tup
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.families.base import Floats
+from mixoracle.model.joint_states import distinct_rows
+from mixoracle.model.responsibilities import log_joint
+from mixoracle.settings import Budget, Priors
 
 # EM on weights alone is quick and its far tail does not matter: pruning follows.
 _MAX_ITERATIONS = 60
 _WEIGHT_TOLERANCE = 1e-4
-# Tuples with less than this many rows' weight are dropped while EM runs.
-_NEGLIGIBLE_ROWS = 0.1
 _PRUNE_EVERY = 5
-# A tuple must be worth half a log N of log-likelihood, as BIC asks of its weight, and this much
-# more for being one of many tuples that might have been.
-_SURPLUS = 2.0
-# More tuples than this are mostly single mislabelled rows; only the most frequent are kept, so
-# that memory stays within a few hundred megabytes.
-MAX_TUPLES = 1500
 
 
 @dataclass(frozen=True)
@@ -42,33 +37,27 @@ class JointComponents:
 
 
 def find_joint_components(
-    labels: NDArray[np.int64], log_densities: list[Floats], max_components: int
+    labels: NDArray[np.int64],
+    log_densities: Sequence[Floats],
+    max_components: int,
+    budget: Budget,
+    priors: Priors,
 ) -> JointComponents:
     """Find the label tuples that are components over X, at most ``max_components`` of them.
 
     ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
     """
-    tuples, occurrences = distinct_rows(labels)
-    tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), MAX_TUPLES)
+    tuples, _, occurrences = distinct_rows(labels)
+    tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), budget.tuples)
     log_density = _tuple_log_density(tuples, log_densities)
-    alive, weights = _weigh(log_density, counts / counts.sum())
-    kept, weights = _prune(log_density[:, alive], weights)
+    alive, weights = _weigh(log_density, counts / counts.sum(), priors.negligible_tuple_rows)
+    kept, weights = _prune(log_density[:, alive], weights, priors.tuple_surplus)
     tuples, weights = _heaviest(tuples[alive[kept]], weights, max_components)
     return share_rows(tuples, weights / weights.sum(), log_densities)
 
 
-def distinct_rows(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows in order, and how often each occurs."""
-    sizes = [int(size) for size in labels.max(axis=0) + 1]
-    if prod(sizes) > np.iinfo(np.int64).max:
-        return np.unique(labels, axis=0, return_counts=True)
-    # One number for each row sorts ten times as quickly as rows do.
-    codes, counts = np.unique(np.ravel_multi_index(labels.T, sizes), return_counts=True)
-    return np.stack(np.unravel_index(codes, sizes), axis=1).astype(np.int64), counts
-
-
 def share_rows(
-    tuples: NDArray[np.int64], weights: Floats, log_densities: list[Floats]
+    tuples: NDArray[np.int64], weights: Floats, log_densities: Sequence[Floats]
 ) -> JointComponents:
     """Share each row out among these tuples, by their weights and its densities."""
     density = _rescaled_density(_tuple_log_density(tuples, log_densities))
@@ -84,16 +73,19 @@ def _heaviest(
     return tuples[kept], weights[kept]
 
 
-def _tuple_log_density(tuples: NDArray[np.int64], log_densities: list[Floats]) -> Floats:
+def _tuple_log_density(tuples: NDArray[np.int64], log_densities: Sequence[Floats]) -> Floats:
     """Log density of each row in each tuple, relative to its largest: (N, T)."""
-    total = np.zeros((len(log_densities[0]), len(tuples)))
-    for i, of_variable in enumerate(log_densities):
-        total += of_variable[:, tuples[:, i]]
+    total = log_joint(np.zeros(len(tuples)), log_densities, tuples)
     return np.asarray(total - total.max(axis=1, keepdims=True))
 
 
-def _weigh(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """EM on the weights alone: the tuples that keep weight, and their weights."""
+def _weigh(
+    log_density: Floats, weights: Floats, negligible_rows: float
+) -> tuple[NDArray[np.int64], Floats]:
+    """EM on the weights alone: the tuples that keep weight, and their weights.
+
+    Tuples with less than the weight of ``negligible_rows`` are dropped on the way.
+    """
     n_rows = len(log_density)
     alive = np.arange(len(weights))
     density = np.exp(log_density)
@@ -101,7 +93,7 @@ def _weigh(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Flo
         updated = _responsibilities(density, weights).mean(axis=0)
         change = np.abs(updated - weights).sum()
         weights = updated
-        strong = weights > _NEGLIGIBLE_ROWS / n_rows
+        strong = weights > negligible_rows / n_rows
         if iteration % _PRUNE_EVERY == 0 and not strong.all():
             alive, weights = alive[strong], weights[strong] / weights[strong].sum()
             density = _rescaled_density(log_density[:, alive])
@@ -110,9 +102,15 @@ def _weigh(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Flo
     return alive, weights
 
 
-def _prune(log_density: Floats, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Drop tuples that the likelihood does not miss, the weakest half of them at a time."""
-    needed = 0.5 * np.log(len(log_density)) + _SURPLUS
+def _prune(
+    log_density: Floats, weights: Floats, surplus: float
+) -> tuple[NDArray[np.int64], Floats]:
+    """Drop tuples that the likelihood does not miss, the weakest half of them at a time.
+
+    A tuple must be worth half a log N of log-likelihood, as BIC asks of its weight, and a
+    ``surplus`` for being one of many that might have been.
+    """
+    needed = 0.5 * np.log(len(log_density)) + surplus
     kept = np.arange(len(weights))
     while True:
         responsibilities = _responsibilities(_rescaled_density(log_density[:, kept]), weights)
@@ -141,5 +139,6 @@ def _rescaled_density(log_density: Floats) -> Floats:
 
 
 def _responsibilities(density: Floats, weights: Floats) -> Floats:
+    """The E-step where densities stay as they are: exponentials are taken once, not each time."""
     weighted = density * weights
     return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))

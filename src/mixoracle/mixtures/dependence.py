@@ -1,4 +1,4 @@
-"""Whether two blocks go together: what is left of them when the component of each row is known.
+"""Whether two blocks are dependent, beyond the component that each row is known to be in.
 
 Blocks of any kind are looked at as coordinates, centred and scaled within each component, with
 their columns made uncorrelated. Two such blocks are compared by the correlations of their columns.
@@ -7,6 +7,8 @@ Sees linear dependence only.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +20,21 @@ from mixoracle.families.base import Floats
 _EMPTY_DIRECTION = 1e-8
 
 
-def whitened(coordinates: Floats, codes: NDArray[np.int64], has_gaps: NDArray[np.bool_]) -> Floats:
+def whitened(
+    coordinates: Floats, codes: NDArray[np.int64], has_missing: NDArray[np.bool_]
+) -> Floats:
     """Each row centred by its component; columns uncorrelated, with unit variance, or 0.
 
-    A row with a gap tells nothing here, because what was filled in is no evidence: it is 0.
+    A row with a missing value says nothing here, because a filled-in value is no evidence: it is 0.
     """
     residual = np.zeros_like(coordinates)
     for code in np.unique(codes):
-        inside = (codes == code) & ~has_gaps
+        inside = (codes == code) & ~has_missing
         if inside.any():
             residual[inside] = coordinates[inside] - coordinates[inside].mean(axis=0)
             spread = residual[inside].std(axis=0)
             residual[inside] /= np.where(spread > 0, spread, 1.0)
-    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, int((~has_gaps).sum())))
+    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, int((~has_missing).sum())))
     # Marks of levels add up to 1, so some directions hold nothing at all.
     kept = values > _EMPTY_DIRECTION
     return np.asarray(residual @ (vectors[:, kept] / np.sqrt(values[kept])))
@@ -61,3 +65,9 @@ def dependence(first: Floats, second: Floats) -> tuple[float, float]:
     variance = max(same_row + other_row, np.finfo(float).tiny)
     chance = float(gamma.sf(statistic, mean**2 / variance, scale=variance / mean))
     return float(np.sqrt(np.mean(correlation**2))), chance
+
+
+def depends_on_another(blocks: Sequence[Floats], variable: int, by_chance: float) -> bool:
+    """Whether one of several whitened blocks depends on another, more than ``by_chance``."""
+    others = [block for place, block in enumerate(blocks) if place != variable]
+    return any(dependence(blocks[variable], other)[1] < by_chance / len(others) for other in others)

@@ -12,53 +12,21 @@ it is run from several starts, and how many ended at the same answer is told.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.families import Family
-from mixoracle.families.base import Floats, Patterns
+from mixoracle.families.base import Floats
 from mixoracle.mixtures.merging import CutPieces, log_dirichlet_multinomial
+from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import cut
+from mixoracle.model.responsibilities import log_joint, share_out
+from mixoracle.settings import Budget, Priors
 
-FIRST_COMPONENTS = 32
-# An answer above this share of the first components may have been held down by their number.
-_FULL_SHARE = 0.6
-# Fewer rows for each component, on average, cannot tell them apart.
-_ROWS_PER_COMPONENT = 12
-# EM between two decisions need not converge, only show where it leads.
-_SHORT_EM = 8
-_LONG_EM = 60
-# Whether a component falls apart shows earlier; the whole decides in any case.
-_HALVING_EM = 20
 # Change of the mean log-likelihood that ends EM.
 _TOLERANCE = 1e-5
-# Components of fewer rows than this are given up.
-_FEWEST_ROWS = 2.0
-# Merges are tried out by EM where they promise at least this many nats, and so many at a time.
-_WORTH_TRYING = -60.0
-_MERGES_TRIED = 8
-# Pairs whose shared rows are looked at, by what the merge promises without them.
-_PAIRS_CONSIDERED = 200
-_MAX_ROUNDS = 30
-# Less than this is not worth another round: components would be cut and merged in turn.
-_LEAST_GAIN = 1.0
-# Starts whose evidence is this close, in nats, ended at the same answer.
-_SAME_ANSWER = 2.0
-
-
-@dataclass(frozen=True)
-class Variable:
-    """One observed variable: its rows as its family sees them, and as coordinates.
-
-    The coordinates of all variables together decide where EM starts.
-    """
-
-    family: Family
-    cells: Floats
-    patterns: Patterns | None
-    embedding: Floats
 
 
 @dataclass(frozen=True)
@@ -77,40 +45,49 @@ class Mixture:
 
 
 def fit_mixture(
-    variables: list[Variable], max_components: int, max_starts: int, rng: np.random.Generator
+    variables: Sequence[VariableRows],
+    coordinates: Floats,
+    max_starts: int,
+    rng: np.random.Generator,
+    budget: Budget,
+    priors: Priors,
 ) -> Mixture:
-    """The best of several starts: as many as it takes for two to end at the best answer."""
+    """The best of several starts: as many as it takes for two to end at the best answer.
+
+    ``coordinates`` (N, d) of all variables together decide where EM starts.
+    """
     found: list[Mixture] = []
     while True:
-        found.append(_fit_once(variables, max_components, rng))
+        found.append(_fit_once(variables, coordinates, rng, budget, priors))
         best = max(found, key=lambda mixture: mixture.log_evidence)
-        n_agreed = sum(_is_same(mixture, best) for mixture in found)
+        n_agreed = sum(_is_same(mixture, best, priors) for mixture in found)
         if n_agreed > 1 or len(found) == max_starts:
             return Mixture(best.responsibilities, best.log_evidence, len(found), n_agreed)
 
 
-def _is_same(mixture: Mixture, best: Mixture) -> bool:
-    close = mixture.log_evidence > best.log_evidence - _SAME_ANSWER
+def _is_same(mixture: Mixture, best: Mixture, priors: Priors) -> bool:
+    close = mixture.log_evidence > best.log_evidence - priors.same_evidence
     return close and mixture.n_components == best.n_components
 
 
-def _fit_once(variables: list[Variable], max_components: int, rng: np.random.Generator) -> Mixture:
-    coordinates = np.hstack([variable.embedding for variable in variables])
-    limit = max(1, min(max_components, len(coordinates) // _ROWS_PER_COMPONENT))
-    limit = min(limit, len(np.unique(coordinates, axis=0)))
-    n_first = min(FIRST_COMPONENTS, limit)
+def _fit_once(
+    variables: Sequence[VariableRows],
+    coordinates: Floats,
+    rng: np.random.Generator,
+    budget: Budget,
+    priors: Priors,
+) -> Mixture:
+    limit = min(budget.joint_components, len(coordinates) // priors.rows_per_component)
+    limit = min(max(1, limit), len(np.unique(coordinates, axis=0)))
+    n_first = min(budget.first_pieces, limit)
     while True:
-        labels = cut(coordinates, n_first, int(rng.integers(np.iinfo(np.int32).max)))
-        found = _Search(variables, coordinates, limit).run(_indicators(labels))
-        if found.n_components <= _FULL_SHARE * n_first or n_first >= limit:
+        seed = int(rng.integers(np.iinfo(np.int32).max))
+        labels = cut(coordinates, n_first, seed, budget)
+        search = _Search(variables, coordinates, limit, seed, budget, priors)
+        found = search.run(_indicators(labels))
+        if found.n_components <= priors.full_share * n_first or n_first >= limit:
             return Mixture(found.responsibilities, found.score)
         n_first = min(2 * n_first, limit)
-
-
-def unit_variance(embedding: Floats) -> Floats:
-    """Coordinates in which all variables weigh the same, however many columns they have."""
-    total = float(embedding.var(axis=0).sum())
-    return np.asarray(embedding / np.sqrt(total)) if total > 0 else embedding
 
 
 def _indicators(labels: NDArray[np.int64]) -> Floats:
@@ -134,22 +111,32 @@ class _State:
 class _Search:
     """EM with merges and splits."""
 
-    def __init__(self, variables: list[Variable], coordinates: Floats, max_components: int) -> None:
+    def __init__(
+        self,
+        variables: Sequence[VariableRows],
+        coordinates: Floats,
+        max_components: int,
+        seed: int,
+        budget: Budget,
+        priors: Priors,
+    ) -> None:
         self._variables = variables
         self._coordinates = coordinates
         self._max_components = max_components
+        self._seed = seed
+        self._budget, self._priors = budget, priors
         # Sets of rows, as bytes, that were looked at and are not two components.
         self._whole: set[bytes] = set()
 
     def run(self, responsibilities: Floats) -> _State:
         """Merge and split until neither raises the evidence."""
-        state = self._em(responsibilities, _LONG_EM)
-        for _ in range(_MAX_ROUNDS):
+        state = self._em(responsibilities, self._budget.em_long)
+        for _ in range(self._budget.mixture_rounds):
             better = self._merged(state) or self._split(state)
             if better is None:
                 break
             state = better
-        final = self._em(state.responsibilities, _LONG_EM)
+        final = self._em(state.responsibilities, self._budget.em_long)
         return final if final.score > state.score else state
 
     def _em(self, responsibilities: Floats, n_iterations: int) -> _State:
@@ -159,23 +146,22 @@ class _Search:
         statistics = [responsibilities.T @ features for features in completed]
         for _ in range(n_iterations):
             rows = responsibilities.sum(axis=0)
-            kept = rows >= min(_FEWEST_ROWS, rows.max())
+            kept = rows >= min(self._priors.negligible_component_rows, rows.max())
             statistics = [held[kept] for held in statistics]
             components = [
                 variable.family.components(held, variable.family.prior(held))
                 for variable, held in zip(self._variables, statistics, strict=True)
             ]
-            joint = np.tile(np.log(rows[kept] / rows[kept].sum()), (len(responsibilities), 1))
-            for variable, held in zip(self._variables, components, strict=True):
-                joint += variable.family.log_density(variable.cells, held, variable.patterns)
-            peak = joint.max(axis=1, keepdims=True)
-            share = np.exp(joint - peak)
-            total = share.sum(axis=1, keepdims=True)
-            responsibilities = share / total
-            log_likelihood = float(np.mean(np.log(total) + peak))
+            densities = [
+                variable.log_density(held)
+                for variable, held in zip(self._variables, components, strict=True)
+            ]
+            shares = share_out(log_joint(np.log(rows[kept] / rows[kept].sum()), densities))
+            responsibilities = shares.responsibilities
+            log_likelihood = float(np.mean(shares.log_likelihood))
             statistics = [
                 variable.family.statistics(
-                    variable.cells, responsibilities, held, variable.patterns
+                    variable.features, responsibilities, held, variable.patterns
                 )
                 for variable, held in zip(self._variables, components, strict=True)
             ]
@@ -187,12 +173,7 @@ class _Search:
     def _completed(self, responsibilities: Floats) -> list[Floats]:
         """Features that may be added up, each row completed by its likeliest component."""
         labels = responsibilities.argmax(axis=1)
-        return [
-            variable.cells
-            if variable.patterns is None
-            else variable.family.completed(variable.cells, labels, None, variable.patterns)
-            for variable in self._variables
-        ]
+        return [variable.completed(labels) for variable in self._variables]
 
     def _state(self, responsibilities: Floats) -> _State:
         statistics = tuple(
@@ -202,7 +183,7 @@ class _Search:
         for variable, held in zip(self._variables, statistics, strict=True):
             evidence += variable.family.log_evidence(held, variable.family.prior(held))
         score = float(evidence.sum()) + _entropy(responsibilities)
-        score += log_dirichlet_multinomial(responsibilities.sum(axis=0), 1.0)
+        score += log_dirichlet_multinomial(responsibilities.sum(axis=0), self._priors.concentration)
         return _State(responsibilities, statistics, evidence, score)
 
     def _merged(self, state: _State) -> _State | None:
@@ -213,20 +194,21 @@ class _Search:
             if gain > 0 and not any({one, other} & set(pair) for pair in clear):
                 clear.append((one, other))
         if clear:
-            together = self._em(_with_merged(state.responsibilities, clear), _SHORT_EM)
+            together = self._em(_with_merged(state.responsibilities, clear), self._budget.em_short)
             if (better := self._better(state, together)) is not None:
                 return better
-        for gain, one, other in promises[:_MERGES_TRIED]:
-            if gain < _WORTH_TRYING:
+        for gain, one, other in promises[: self._budget.merges_tried]:
+            if gain < -self._budget.promised_loss:
                 break
-            trial = self._em(_with_merged(state.responsibilities, [(one, other)]), _SHORT_EM)
+            trial = self._em(
+                _with_merged(state.responsibilities, [(one, other)]), self._budget.em_short
+            )
             if (better := self._better(state, trial)) is not None:
                 return better
         return None
 
-    @staticmethod
-    def _better(state: _State, trial: _State) -> _State | None:
-        return trial if trial.score > state.score + _LEAST_GAIN else None
+    def _better(self, state: _State, trial: _State) -> _State | None:
+        return trial if trial.score > state.score + self._priors.worth_a_round else None
 
     def _promises(self, state: _State) -> list[tuple[float, int, int]]:
         """Pairs of components with what their merge would add to the score, best first."""
@@ -238,8 +220,8 @@ class _Search:
             prior = variable.family.prior(held)
             gain = gain + variable.family.log_evidence(held[first] + held[second], prior)
         rows = state.responsibilities.sum(axis=0)
-        gain = gain + CutPieces().merge_bonus(rows[first], rows[second])
-        considered = np.argsort(-gain, kind="stable")[:_PAIRS_CONSIDERED]
+        gain = gain + CutPieces(self._priors.concentration).merge_bonus(rows[first], rows[second])
+        considered = np.argsort(-gain, kind="stable")[: self._budget.pairs_considered]
         promises = []
         for pair in considered:
             one, other = int(first[pair]), int(second[pair])
@@ -265,28 +247,26 @@ class _Search:
         if not found:
             return None
         for chosen in [found, *([one] for one in found)] if len(found) > 1 else [found]:
-            trial = self._em(_with_split(state.responsibilities, chosen), _SHORT_EM)
+            trial = self._em(_with_split(state.responsibilities, chosen), self._budget.em_short)
             if (better := self._better(state, trial)) is not None:
                 return better
         return None
 
     def _halves(self, rows: NDArray[np.int64]) -> Floats | None:
         """Two components in some rows, if the evidence is for two rather than one."""
-        if len(rows) < 2 * _ROWS_PER_COMPONENT:
+        if len(rows) < 2 * self._priors.rows_per_component:
             return None
         coordinates = self._coordinates[rows]
-        labels = cut(coordinates, 2, seed=0) if np.ptp(coordinates, axis=0).max() > 0 else None
-        if labels is None or labels.max() == 0:
+        if np.ptp(coordinates, axis=0).max() == 0:
             return None
-        alone = _Search([_some_rows(v, rows) for v in self._variables], coordinates, 2)
-        halves = alone._em(_indicators(labels), _HALVING_EM)
+        labels = cut(coordinates, 2, self._seed, self._budget)
+        if labels.max() == 0:
+            return None
+        inside = [variable.take(rows) for variable in self._variables]
+        alone = _Search(inside, coordinates, 2, self._seed, self._budget, self._priors)
+        halves = alone._em(_indicators(labels), self._budget.em_halving)
         whole = alone._state(np.ones((len(rows), 1)))
         return halves.responsibilities if halves.score > whole.score else None
-
-
-def _some_rows(variable: Variable, rows: NDArray[np.int64]) -> Variable:
-    patterns = None if variable.patterns is None else variable.patterns.take(rows)
-    return Variable(variable.family, variable.cells[rows], patterns, variable.embedding[rows])
 
 
 def _with_merged(responsibilities: Floats, pairs: list[tuple[int, int]]) -> Floats:

@@ -10,6 +10,7 @@ kept, because it says nothing either way.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,11 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import DataWarning, InvalidInputError
-from mixoracle.families.base import Floats, Patterns
+from mixoracle.families.base import Family, Floats, Patterns
 from mixoracle.families.choice import Families, checked_families, column_kinds
 from mixoracle.families.encoding import Encoder, fit_encoder
+from mixoracle.mixtures.rows import VariableRows
+from mixoracle.model import ComponentSet
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
+from mixoracle.settings import Priors
 
 # Variances square the data and densities divide by them; both must stay within double precision.
 LARGEST = 1e100
@@ -35,11 +39,13 @@ _KEY_DIGITS = 9
 class Prepared:
     """What the learning stages see of the observations.
 
+    ``observations`` are those that were prepared, their columns of answers recognised.
     ``variables`` and ``rows`` give the canonical order: entry p is the position, in the
     observations, of what stands at place p here. ``encoders`` and ``blocks`` are in that order.
     ``log_units`` added to a log-likelihood over the coordinates gives it in the original units.
     """
 
+    observations: Observations
     variables: NDArray[np.int64]
     rows: NDArray[np.int64]
     encoders: tuple[Encoder, ...]
@@ -51,9 +57,24 @@ class Prepared:
         """The number of rows."""
         return len(self.rows)
 
+    @property
+    def n_observed(self) -> int:
+        """The number of observed variables."""
+        return len(self.variables)
+
     @cached_property
-    def gaps(self) -> tuple[Patterns | None, ...]:
-        """For each variable which cells were seen, or None where all were."""
+    def families(self) -> tuple[Family, ...]:
+        """The family of each variable's components over the coordinates."""
+        return tuple(encoder.family for encoder in self.encoders)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Where each variable of the observations stands here."""
+        return np.argsort(self.variables)
+
+    @cached_property
+    def _patterns(self) -> tuple[Patterns | None, ...]:
+        """For each variable which values are missing, or None where none is."""
         return tuple(map(Patterns.of, self.blocks))
 
     def for_search(self) -> Prepared:
@@ -63,15 +84,57 @@ class Prepared:
 
     def features(self, place: int, rows: NDArray[np.int64] | slice) -> Floats:
         """The family's features of some rows of the variable at ``place``."""
-        return self.encoders[place].family.features(self.blocks[place][rows])
+        return self.families[place].features(self.blocks[place][rows])
 
     def patterns(self, place: int, rows: NDArray[np.int64] | slice) -> Patterns | None:
-        """Which cells of these rows were seen, or None where all of the variable were."""
-        held = self.gaps[place]
+        """Which values of these rows are missing, or None where none of the variable is."""
+        held = self._patterns[place]
         return None if held is None else held.take(rows)
 
+    def log_densities(self, components: Sequence[ComponentSet], rows: slice) -> list[Floats]:
+        """The log density of some rows in each component of each variable, (r, k_i)."""
+        return [
+            family.log_density(self.features(i, rows), held, self.patterns(i, rows))
+            for i, (family, held) in enumerate(zip(self.families, components, strict=True))
+        ]
 
-def prepare(observations: Observations, families: Families = None) -> Prepared:
+    def chunks(self, n_columns: int, entries: int) -> Iterator[slice]:
+        """All rows, so many at a time that ``n_columns`` for each make at most ``entries``."""
+        step = max(1, entries // n_columns)
+        for start in range(0, self.n_samples, step):
+            yield slice(start, min(start + step, self.n_samples))
+
+    def draw(self, at_most: int, rng: np.random.Generator) -> NDArray[np.int64] | slice:
+        """All rows, or ``at_most`` of them at random."""
+        if self.n_samples <= at_most:
+            return slice(None)
+        return np.sort(rng.choice(self.n_samples, at_most, replace=False))
+
+    def searched_rows(self, rows: NDArray[np.int64] | slice) -> tuple[VariableRows, ...]:
+        """Some rows of every variable, as the search for structure sees them."""
+        return tuple(
+            VariableRows(
+                family=family,
+                block=block[rows],
+                features=family.features(block[rows]),
+                patterns=self.patterns(place, rows),
+                shows_shape=encoder.numbers is not None,
+            )
+            for place, (family, block, encoder) in enumerate(
+                zip(self.families, self.blocks, self.encoders, strict=True)
+            )
+        )
+
+    def in_own_order(self, of_rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """One number for each row, from the canonical order to that of the observations."""
+        own = np.empty_like(of_rows)
+        own[self.rows] = of_rows
+        return own
+
+
+def prepare(
+    observations: Observations, families: Families = None, priors: Priors = Priors()
+) -> Prepared:
     """Bring observations into canonical order and units; ``families`` are those declared."""
     _refuse_too_few(observations)
     declared = checked_families(families, observations.names)
@@ -94,7 +157,7 @@ def prepare(observations: Observations, families: Families = None) -> Prepared:
         blocks.append(encoder.encode(block[rows]))
         log_units += encoder.log_units(block[rows], blocks[-1])
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))
-    return Prepared(variables, rows, tuple(encoders), tuple(blocks), log_units)
+    return Prepared(observations, variables, rows, tuple(encoders), tuple(blocks), log_units)
 
 
 def _refuse_too_few(observations: Observations) -> None:
@@ -171,7 +234,7 @@ def _order_columns(
 
 
 def _order_rows(blocks: list[Floats]) -> NDArray[np.int64]:
-    """Rows by their first column, then by the next where they tie; gaps come last."""
+    """Rows by their first column, then by the next where they tie; missing values come last."""
     first = blocks[0][:, 0]
     order = np.argsort(first, kind="stable")
     tied = np.diff(first[order]) == 0

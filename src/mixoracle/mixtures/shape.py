@@ -1,7 +1,7 @@
-"""Components that are not of the family: told by gaps in density, not by fit.
+"""Components that are not of the family: told apart by density valleys, not by fit.
 
 A skewed or heavy-tailed component is cut in two by a family that cannot bend. Such a cut has two
-marks. The rows on both sides are alike in all other variables, and no gap lies between them. When
+marks. The rows on both sides are alike in all other variables, and no valley lies between. When
 most components have heavier tails than the family allows, pieces with both marks are joined
 before anything is merged by fit. The tails are judged by quantiles of the squared Mahalanobis
 distance, which a few rows that belong elsewhere do not move.
@@ -19,56 +19,43 @@ from scipy.special import gammaln
 from scipy.stats import chi2
 
 from mixoracle.families.base import Floats
+from mixoracle.model.joint_states import distinct_rows, numbered
+from mixoracle.settings import Budget, Priors
 
-# Above this share of what normal components show, the family is not to be relied on. Normal
-# components of a few hundred rows stay within 5 %; Laplace and Gamma(2) are at 20 % and more.
-HEAVY_TAILS = 1.12
-# Fewer rows do not show their tails.
-_ROWS_TO_JUDGE = 60
-# The tails of a component show in so many of its rows.
-_ROWS_JUDGED = 1_000
-# Windows between the medians of two pieces, and how much emptier the emptiest must be than the
-# fuller ends beside it: by half, and by three standard errors of a count.
+# Windows between the medians of two pieces: two at the medians and an odd number between them.
 _WINDOWS = 7
-_VALLEY_SHARE = 0.5
-_VALLEY_SCORES = 3.0
-# A component of unknown shape is a peak in density, and fewer rows than this make no peak.
-ROWS_OF_A_PEAK = _VALLEY_SCORES**2
-# Too few rows for such a test are apart if none lies between and the distance is this many
-# standard deviations of both.
-_CLEAR_DISTANCE = 3.0
 
 
 @dataclass(frozen=True)
 class WholeRows:
-    """The rows of a block of numbers without gaps, which alone show a shape."""
+    """The rows of a block of numbers without missing values, which alone show a shape."""
 
     block: Floats
     is_whole: NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, block: Floats) -> WholeRows:
+        """Look for missing values once, because rows are asked for again and again."""
+        missing = np.asarray(np.isnan(block).any(axis=1))
+        return cls(block, ~missing if missing.any() else None)
 
     def where(self, chosen: NDArray[np.bool_]) -> Floats:
         """The rows that are whole among those chosen."""
         return self.block[chosen if self.is_whole is None else chosen & self.is_whole]
 
 
-def whole_rows(block: Floats) -> WholeRows:
-    """Look for gaps once, because rows are asked for again and again."""
-    gaps = np.asarray(np.isnan(block).any(axis=1))
-    return WholeRows(block, ~gaps if gaps.any() else None)
-
-
 def join_alike_labels(
-    labels: NDArray[np.int64], variable: int, shape: WholeRows | None
+    labels: NDArray[np.int64], variable: int, shape: WholeRows | None, priors: Priors
 ) -> NDArray[np.int64]:
-    """Join labels of one variable with no gap between them that all other variables see alike.
+    """Join labels of one variable with no valley between them that all other variables see alike.
 
     ``labels`` is (N, n); the answer (N,) is the new column for ``variable``. Without numbers
-    there are no gaps to see, and all labels stay.
+    there are no valleys to see, and all labels stay.
     """
     column = labels[:, variable]
-    if shape is None:
-        return column
     n_labels = int(column.max()) + 1
+    if shape is None or n_labels == 1:
+        return column
     joined = np.arange(n_labels)
     tables = [
         np.histogram2d(column, other, bins=(np.arange(n_labels + 1), np.arange(other.max() + 2)))[0]
@@ -84,9 +71,9 @@ def join_alike_labels(
     for first, second in combinations(shown, 2):
         if joined[first] == joined[second] or not alike[first, second]:
             continue
-        if not are_apart(rows[first], rows[second]):
+        if not are_apart(rows[first], rows[second], priors):
             joined[joined == joined[second]] = joined[first]
-    return np.unique(joined[column], return_inverse=True)[1].astype(np.int64)
+    return numbered(joined[column])
 
 
 def _are_alike(table: Floats) -> NDArray[np.bool_]:
@@ -108,8 +95,9 @@ def join_uncut_pieces(
     variable: int,
     shape: WholeRows | None,
     members: NDArray[np.int64],
+    priors: Priors,
 ) -> NDArray[np.int64]:
-    """Join components over X that differ in one variable only, and there without a gap.
+    """Join components over X that differ in one variable only, and there without a valley.
 
     ``labels`` (T, n) are the components over X, ``members`` (N,) the component of each row. The
     answer (T,) numbers the pieces.
@@ -118,19 +106,20 @@ def join_uncut_pieces(
     if shape is None:
         return pieces
     others = np.delete(labels, variable, axis=1)
-    _, group = np.unique(others, axis=0, return_inverse=True)
-    group = group.ravel()
+    _, group, _ = distinct_rows(others)
     for shared in np.flatnonzero(np.bincount(group) > 1):
         inside = np.flatnonzero(group == shared)
         rows = {int(t): shape.where(members == t) for t in inside}
         for first, second in combinations([t for t in rows if len(rows[t])], 2):
-            if pieces[first] != pieces[second] and not are_apart(rows[first], rows[second]):
+            if pieces[first] == pieces[second]:
+                continue
+            if not are_apart(rows[first], rows[second], priors):
                 pieces[pieces == pieces[second]] = pieces[first]
-    return np.unique(pieces, return_inverse=True)[1].astype(np.int64)
+    return numbered(pieces)
 
 
-def are_apart(first: Floats, second: Floats) -> bool:
-    """Whether a gap in density lies between two pieces, along the line that parts them best."""
+def are_apart(first: Floats, second: Floats, priors: Priors) -> bool:
+    """Whether a density valley lies between two pieces, along the line that parts them best."""
     if min(len(first), len(second)) == 0:
         return False
     difference = second.mean(axis=0) - first.mean(axis=0)
@@ -147,20 +136,26 @@ def are_apart(first: Floats, second: Floats) -> bool:
     valley = 1 + int(np.argmin(counts[1:-1]))
     depth = counts[valley]
     peak = min(counts[:valley].max(), counts[valley + 1 :].max())
-    if depth < _VALLEY_SHARE * peak and peak - depth > _VALLEY_SCORES * np.sqrt(peak + depth):
+    is_deep = depth < priors.valley_share * peak
+    if is_deep and peak - depth > priors.valley_errors * np.sqrt(peak + depth):
         return True
     nothing_between = float(right[0] - left[-1]) > 0
-    return nothing_between and distance > _CLEAR_DISTANCE * float(left.std() + right.std())
+    return nothing_between and distance > priors.clear_distance * float(left.std() + right.std())
 
 
-def typical_tails(block: Floats) -> float | None:
+def rows_of_a_peak(priors: Priors) -> float:
+    """The fewest rows of a component of unknown shape: a peak that fewer make could be chance."""
+    return priors.valley_errors**2
+
+
+def typical_tails(block: Floats, budget: Budget, priors: Priors) -> float | None:
     """:func:`tail_ratio` of some of the rows, evenly spaced: they are in the order of values."""
-    return tail_ratio(block[:: max(1, len(block) // _ROWS_JUDGED)])
+    return tail_ratio(block[:: max(1, len(block) // budget.tail_rows)], priors.rows_to_judge)
 
 
-def tail_ratio(block: Floats) -> float | None:
+def tail_ratio(block: Floats, fewest_rows: int) -> float | None:
     """How heavy the tails of one component are, relative to a normal one (1); None for few rows."""
-    if len(block) < _ROWS_TO_JUDGE + block.shape[1]:
+    if len(block) < fewest_rows + block.shape[1]:
         return None
     squared = _squared_distances(block, block)
     # A few rows from elsewhere stretch the scatter; the nearest nine tenths have none of them.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
+from mixoracle.model.responsibilities import log_joint, share_out
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
@@ -51,26 +52,14 @@ def posterior_chunks(model: LatentModel, blocks: Sequence[Floats]) -> Iterator[P
     step = max(1, _CHUNK_ENTRIES // len(cells))
     for start in range(0, len(blocks[0]), step):
         rows = slice(start, min(start + step, len(blocks[0])))
-        joint = np.tile(np.log(table[cells]), (rows.stop - rows.start, 1))
         with np.errstate(over="ignore", invalid="ignore"):
-            for i, held in enumerate(model.components):
-                joint += held.log_density(blocks[i][rows])[:, codes[:, i]]
-        yield _normalised(rows, np.nan_to_num(joint, nan=-np.inf), cells, table[cells])
-
-
-def _normalised(
-    rows: slice, joint: Floats, cells: NDArray[np.int64], weights: Floats
-) -> PosteriorChunk:
-    """Log densities to probabilities; a row too far from every component tells nothing."""
-    peak = joint.max(axis=1, keepdims=True)
-    lost = ~np.isfinite(peak[:, 0])
-    peak[lost] = 0.0
-    share = np.exp(joint - peak)
-    share[lost] = weights
-    total = share.sum(axis=1, keepdims=True)
-    log_likelihood = (np.log(total) + peak)[:, 0]
-    log_likelihood[lost] = -np.inf
-    return PosteriorChunk(rows, log_likelihood, share / total, cells)
+            densities = [
+                held.log_density(block[rows])
+                for held, block in zip(model.components, blocks, strict=True)
+            ]
+            joint = log_joint(np.log(table[cells]), densities, codes)
+        shares = share_out(np.nan_to_num(joint, nan=-np.inf), table[cells])
+        yield PosteriorChunk(rows, shares.log_likelihood, shares.responsibilities, cells)
 
 
 def most_likely_states(model: LatentModel, blocks: Sequence[Floats]) -> NDArray[np.int64]:

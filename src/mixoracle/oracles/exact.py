@@ -19,9 +19,8 @@ from math import log, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.errors import InvalidInputError
-from mixoracle.model import ComponentSet, LatentModel, Projection
-from mixoracle.oracles.subsets import checked_members
+from mixoracle.model import Bipartite, ComponentSet, LatentModel, Projection
+from mixoracle.oracles.subsets import checked_members, checked_subsets, log_counts_by_parents
 
 # Equal components give equal log densities up to rounding; those of distinct components at a
 # random point agree this closely almost never, and then same_component still decides.
@@ -73,24 +72,13 @@ class ExactOracle:
 
     def log_counts(self, subsets: NDArray[np.int64], /) -> NDArray[np.float64]:
         """Return log k(S) for each row of an (n_subsets, size) array."""
-        rows = np.asarray(subsets)
-        if rows.ndim != 2 or (rows.size and rows.dtype.kind not in "iu"):
-            raise InvalidInputError(
-                "log_counts needs an integer array of shape (n_subsets, size); "
-                f"got {rows.dtype} of shape {rows.shape}"
-            )
-        if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < self.n_observed:
-            raise InvalidInputError(
-                f"subsets should name observed variables from 0 to {self.n_observed - 1}; "
-                f"got {int(rows.min())} to {int(rows.max())}"
-            )
-        if not self.is_nondegenerate:
-            return np.array([log(self.count(row.tolist())) for row in rows], dtype=np.float64)
-        hit = np.zeros((len(rows), self.model.n_latent), dtype=np.bool_)
-        for column in rows.T:
-            hit |= self.model.bipartite[column]
-        log_sizes: NDArray[np.float64] = np.log(np.array(self.model.domain_sizes, dtype=float))
-        return hit @ log_sizes
+        if self.is_nondegenerate:
+            model = self.model
+            hit = np.asarray(model.bipartite.any(axis=0))
+            sizes = tuple(size for size, seen in zip(model.domain_sizes, hit, strict=True) if seen)
+            return log_counts_by_parents(Bipartite(model.bipartite[:, hit], sizes), subsets)
+        rows = checked_subsets(subsets, self.n_observed)
+        return np.array([log(self.count(row.tolist())) for row in rows], dtype=np.float64)
 
     def projection(self) -> Projection:
         """The map L with its weights; in C order over the latents that have children."""

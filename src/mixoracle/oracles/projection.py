@@ -17,116 +17,97 @@ from typing import cast
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from mixoracle._checks import check_whole, make_generator
+from mixoracle._checks import check_whole
 from mixoracle.families import CategoricalFamily, Family
+from mixoracle.families.base import Floats
 from mixoracle.families.choice import Families
-from mixoracle.labels.labelling import Labelling
-from mixoracle.mixtures.mixture import Variable, fit_mixture, unit_variance
-from mixoracle.mixtures.preparation import Prepared, prepare
-from mixoracle.observations import Observations
-from mixoracle.oracles.readings import Progress, ReadingOracle, checked_max_components
-
-# Components over X show in this many rows.
-MAX_ROWS = 6_000
-# The most components over X; their pairs are compared.
-_MOST_COMPONENTS = 400
-DEFAULT_STARTS = 4
+from mixoracle.labels.labelling import Rows
+from mixoracle.labels.together import label_along
+from mixoracle.mixtures.mixture import fit_mixture
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.mixtures.rows import VariableRows, unit_variance
+from mixoracle.oracles.candidate import Candidate
+from mixoracle.oracles.decoded import DecodingOracle, Labelled, decoded_candidates
+from mixoracle.oracles.run import Run, Stage
 
 
-class ProjectionOracle(ReadingOracle):
+class ProjectionOracle(DecodingOracle):
     """Learns k(S) and L from one mixture over all observed variables.
 
     Parameters
     ----------
-    max_components : int, optional
-        The most components that one observed variable may have; 128 if the rows allow it.
-    max_starts : int
+    max_starts : int, optional
         How often the mixture is fitted at most, from different starts, until two of them end at
-        the best answer so far.
-    families : str or mapping from name to str, optional
-        As for :class:`~mixoracle.SignatureOracle`.
-    random_state : int, numpy.random.Generator or None
+        the best answer so far; 4 unless given.
 
-    Attributes
-    ----------
-    readings_, components_seen_, confidence_
-        As :class:`~mixoracle.oracles.readings.ReadingOracle` describes them.
-    n_components_ : int
-        Components over X that the mixture has.
-    n_starts_, n_agreed_ : int
-        Starts, and how many of them ended at the answer that was kept.
+    The other parameters and the attributes are those of
+    :class:`~mixoracle.oracles.decoded.DecodingOracle`.
 
     Examples
     --------
     >>> from mixoracle.datasets import item_problem
     >>> problem = item_problem(2, 12, n_samples=1000, random_state=1)
     >>> oracle = ProjectionOracle(random_state=0).fit(problem.observations)
-    >>> oracle.n_components_
+    >>> oracle.projection().n_components
     4
     """
 
     def __init__(
         self,
         max_components: int | None = None,
+        max_starts: int | None = None,
         *,
-        max_starts: int = DEFAULT_STARTS,
         families: Families = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self.max_components = max_components
-        self.max_starts = max_starts
-        self.families = families
-        self.random_state = random_state
-
-    def fit(self, observations: Observations, progress: Progress | None = None) -> ProjectionOracle:
-        """Learn from observations; ``progress`` is told what is being done."""
-        tell = progress or (lambda _stage: None)
-        limit = checked_max_components(self.max_components, observations.n_samples)
-        check_whole("max_starts", self.max_starts, at_least=1)
-        rng = make_generator(self.random_state)
-        with threadpool_limits(limits=1):
-            tell("putting the data in order")
-            prepared = prepare(observations, self.families)
-            searched = prepared.for_search()
-            seen = Labelling.draw(searched, rng, MAX_ROWS)
-            tell("fitting one mixture over all variables")
-            mixture = fit_mixture(_variables(seen), _MOST_COMPONENTS, self.max_starts, rng)
-            seen.adopt(mixture.responsibilities, limit)
-            tell("decoding the latents")
-            self._decode(observations, searched, seen)
-        self.n_components_ = mixture.n_components
-        self.n_starts_, self.n_agreed_ = mixture.n_starts, mixture.n_agreed
-        self._prepared: Prepared | None = prepared
-        return self
-
-    def __repr__(self) -> str:
-        return (
-            f"ProjectionOracle(max_components={self.max_components}, max_starts={self.max_starts})"
+        super().__init__(
+            max_components, families=families, n_jobs=n_jobs, random_state=random_state
         )
+        self.max_starts = max_starts
+
+    def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
+        run = run.with_own(self.max_components, self.n_jobs, self.random_state)
+        max_starts = run.budget.mixture_starts if self.max_starts is None else self.max_starts
+        check_whole("max_starts", max_starts, at_least=1)
+        limit = run.components_of_one_variable(prepared.n_samples)
+        searched = prepared.for_search()
+        with threadpool_limits(limits=1):
+            run.report(Stage.MIXTURE)
+            rows = searched.searched_rows(searched.draw(run.budget.mixture_rows, run.rng))
+            mixture = fit_mixture(
+                _items_as_one(rows), _coordinates(rows), max_starts, run.rng, run.budget, run.priors
+            )
+            labelling = label_along(rows, mixture.responsibilities, limit, run.budget, run.priors)
+            run.report(Stage.DECODING)
+            return decoded_candidates("projection", Labelled(searched, rows, labelling), run)
 
 
-def _variables(seen: Labelling) -> list[Variable]:
+def _is_item(variable: VariableRows) -> bool:
+    return isinstance(variable.family, CategoricalFamily)
+
+
+def _items_last(rows: Rows) -> list[VariableRows]:
+    return sorted(rows, key=_is_item)
+
+
+def _coordinates(rows: Rows) -> Floats:
+    """Coordinates of all variables side by side, in which each weighs the same."""
+    return np.hstack([unit_variance(variable.embedding) for variable in _items_last(rows)])
+
+
+def _items_as_one(rows: Rows) -> list[VariableRows]:
     """The variables as the mixture sees them; all items together are one, which is quicker.
 
     Nothing is lost by that: within a component items are independent in any case.
     """
-    items = [i for i, family in enumerate(seen.families) if isinstance(family, CategoricalFamily)]
-    others = [i for i in range(len(seen.families)) if i not in items]
-    variables = [
-        Variable(
-            seen.families[i],
-            seen.cells[i],
-            seen.patterns[i],
-            unit_variance(seen.families[i].embedding(seen.blocks[i])),
-        )
-        for i in others
-    ]
-    if items:
-        family = CategoricalFamily([size for i in items for size in _n_levels(seen.families[i])])
-        cells = family.features(np.hstack([seen.blocks[i] for i in items]))
-        embeddings = [unit_variance(seen.families[i].embedding(seen.blocks[i])) for i in items]
-        variables.append(Variable(family, cells, None, np.hstack(embeddings)))
-    return variables
+    items = [variable for variable in rows if _is_item(variable)]
+    others = [variable for variable in rows if not _is_item(variable)]
+    if not items:
+        return others
+    family = CategoricalFamily([size for item in items for size in _n_levels(item.family)])
+    block = np.hstack([item.block for item in items])
+    return [*others, VariableRows(family, block, family.features(block), None, False)]
 
 
 def _n_levels(family: Family) -> list[int]:

@@ -6,116 +6,105 @@ alone cannot tell apart, the others can: the components over all of X are found 
 tuples, each variable is then cut along them and its pieces are merged by evidence, and all labels
 together are decoded to one consistent answer. What was repaired for that is reported.
 
-Assumes that most variables show their components on their own. Which ones do not is told: for
-them there is :class:`~mixoracle.oracles.projection.ProjectionOracle`.
+Assumes that most variables show their components on their own. Where some do not, the candidates
+of :class:`~mixoracle.oracles.projection.ProjectionOracle` stand beside its own. ``docs/method.md``
+has the whole method.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import logging
+from copy import deepcopy
+from dataclasses import replace
+
 from threadpoolctl import threadpool_limits
 
-from mixoracle._checks import make_generator
-from mixoracle.families.choice import Families
 from mixoracle.labels.labelling import Labelling
-from mixoracle.mixtures.preparation import Prepared, prepare
-from mixoracle.observations import Observations
-from mixoracle.oracles.readings import (
-    Progress,
-    ReadingOracle,
-    check_n_jobs,
-    checked_max_components,
-)
+from mixoracle.labels.single import label_each
+from mixoracle.labels.together import settle
+from mixoracle.mixtures.dependence import depends_on_another
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.oracles.candidate import Candidate
+from mixoracle.oracles.decoded import DecodingOracle, Labelled, decoded_candidates
+from mixoracle.oracles.projection import ProjectionOracle
+from mixoracle.oracles.run import Run, Stage
+
+logger = logging.getLogger(__name__)
 
 
-class SignatureOracle(ReadingOracle):
+class SignatureOracle(DecodingOracle):
     """Learns k(S) and L from one mixture for each observed variable.
 
-    Parameters
-    ----------
-    max_components : int, optional
-        The most components that one observed variable may have; 128 if the rows allow it.
-    families : str or mapping from name to str, optional
-        The family of the components, of all or of some variables, where the kind of a column
-        does not tell it: gaussian, diagonal, student, gamma or counts.
-    n_jobs : int
-        Variables that are worked on at the same time. The answer does not depend on it.
-    random_state : int, numpy.random.Generator or None
+    Parameters and attributes are those of :class:`~mixoracle.oracles.decoded.DecodingOracle`.
 
-    Attributes
-    ----------
-    readings_, components_seen_, confidence_
-        As :class:`~mixoracle.oracles.readings.ReadingOracle` describes them.
-    blind_ : tuple of str
-        Observed variables that have components, but show none on their own, or cannot by their
-        kind.
-    tail_ratio_ : float or None
-        How heavy the tails of a typical component are, relative to the family's.
-    is_family_trusted_ : bool
-        False where tails were so heavy that components were told by gaps in density.
+    Examples
+    --------
+    >>> from mixoracle.datasets import paper_problem
+    >>> problem = paper_problem(1, 3, 4, n_samples=500, random_state=1, covariance="code")
+    >>> oracle = SignatureOracle(random_state=0).fit(problem.observations)
+    >>> oracle.count([0, 1, 2]) == problem.model.domain_sizes[0]
+    True
     """
 
-    def __init__(
-        self,
-        max_components: int | None = None,
-        *,
-        families: Families = None,
-        n_jobs: int = 1,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.max_components = max_components
-        self.families = families
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def fit(self, observations: Observations, progress: Progress | None = None) -> SignatureOracle:
-        """Learn from observations; ``progress`` is told what is being done."""
-        tell = progress or (lambda _stage: None)
-        limit = checked_max_components(self.max_components, observations.n_samples)
-        check_n_jobs(self.n_jobs)
-        rng = make_generator(self.random_state)
+    def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
+        run = run.with_own(self.max_components, self.n_jobs, self.random_state)
+        # The other oracle draws the same numbers, so that it answers as it would alone.
+        other_run = replace(run, rng=deepcopy(run.rng))
         # Sums over threads depend on their number; one thread keeps every n_jobs at one answer.
         with threadpool_limits(limits=1):
-            tell("putting the data in order")
-            prepared = prepare(observations, self.families)
-            searched = prepared.for_search()
-            seen = Labelling.draw(searched, rng)
-            tell("finding the components of each variable")
-            seen.segment_all(limit, self.n_jobs, rng)
-            tell("finding the components over all variables")
-            seen.settle(limit)
-            tell("decoding the latents")
-            self._decode(observations, searched, seen)
-        self.tail_ratio_ = seen.tail_ratio
-        self.is_family_trusted_ = seen.is_family_trusted
-        self.blind_ = _blind(observations.names, prepared, seen, bool(self.readings_[0].repairs))
-        self._prepared = prepared
-        return self
-
-    def __repr__(self) -> str:
-        return f"SignatureOracle(max_components={self.max_components})"
+            labelled = _labelled(prepared.for_search(), run)
+            run.report(Stage.DECODING)
+            found = decoded_candidates("signature", labelled, run)
+            unseen = not_identifiable(prepared, labelled, bool(found[0].repairs), run)
+        if not unseen:
+            return found
+        logger.info("on their own these show no components: %s", ", ".join(unseen))
+        return (*found, *ProjectionOracle().candidates(prepared, other_run))
 
 
-def _blind(
-    names: tuple[str, ...], prepared: Prepared, seen: Labelling, was_repaired: bool
+def _labelled(prepared: Prepared, run: Run) -> Labelled:
+    """Label each variable on its own, then all of them together."""
+    limit = run.components_of_one_variable(prepared.n_samples)
+    rows = prepared.searched_rows(prepared.draw(run.budget.search_rows, run.rng))
+    run.report(Stage.SEGMENTING)
+    single = label_each(rows, limit, run.n_jobs, run.rng, run.budget, run.priors)
+    run.report(Stage.JOINING)
+    return Labelled(prepared, rows, settle(rows, single, limit, run.budget, run.priors))
+
+
+def not_identifiable(
+    prepared: Prepared, labelled: Labelled, was_repaired: bool, run: Run
 ) -> tuple[str, ...]:
-    """The variables that alone say nothing about their components, though they have some.
+    """The variables that do not show their components on their own, though they have some.
 
-    A variable that nothing goes with has no hidden cause that could be seen by any oracle, and one
-    that was seen through others is not blind if all labels fitted together.
+    A variable that depends on no other has no latent that any oracle could see, and one that was
+    seen through others is fine if all labels fitted together.
     """
-    suspects = [
+    labelling, chance = labelled.labelling, run.priors.dependent_by_chance
+    suspects = _without_components_alone(prepared, labelling)
+    whitened = [variable.whitened for variable in labelled.rows] if suspects else []
+    return tuple(
+        prepared.observations.names[prepared.variables[place]]
+        for place in suspects
+        if (
+            was_repaired
+            if labelling.labels[:, place].max() > 0
+            else depends_on_another(whitened, place, chance)
+        )
+    )
+
+
+def _without_components_alone(prepared: Prepared, labelling: Labelling) -> list[int]:
+    """Places of variables with one component of their own, or whose kind cannot show any more.
+
+    Numbers of a shape that the family does not fit would be cut up by any mixture, so they do
+    not count.
+    """
+    return [
         place
         for place, (encoder, n_alone) in enumerate(
-            zip(prepared.encoders, seen.n_alone, strict=True)
+            zip(prepared.encoders, labelling.n_alone, strict=True)
         )
-        # Numbers of a shape that the family does not fit would be cut up by any mixture.
         if (n_alone == 1 or not encoder.is_identifiable)
-        and (seen.is_family_trusted or encoder.numbers is None)
+        and (labelling.fit.is_trusted or encoder.numbers is None)
     ]
-    seen_through_others = seen.labels.max(axis=0) > 0
-    return tuple(
-        names[prepared.variables[place]]
-        for place in suspects
-        if (was_repaired if seen_through_others[place] else seen.goes_with_another(place))
-    )

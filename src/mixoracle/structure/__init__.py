@@ -2,6 +2,6 @@
 
 from mixoracle.structure.knowledge import Knowledge
 from mixoracle.structure.scores import BIC, BDeu, Score
-from mixoracle.structure.search import SearchResult, learn, search
+from mixoracle.structure.search import SearchResult, check_method, learn, search
 
-__all__ = ["BIC", "BDeu", "Knowledge", "Score", "SearchResult", "learn", "search"]
+__all__ = ["BIC", "BDeu", "Knowledge", "Score", "SearchResult", "check_method", "learn", "search"]

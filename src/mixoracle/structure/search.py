@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mixoracle._checks import check_kind
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.structure.exact import is_feasible, search_exact
@@ -133,14 +134,16 @@ def search(
         alpha=alpha,
         runner_up=runner_up,
     )
-    if method not in _METHODS:
-        raise InvalidInputError(
-            f"method should be one of {', '.join(map(repr, _METHODS))}; got {method!r}"
-        )
+    check_method(method)
     result = _METHODS[method](task)
     if result.is_tied:
         _LOGGER.warning("%r and %r score alike; P(H) cannot tell", result.graph, result.runner_up)
     return result
+
+
+def check_method(method: str, argument: str = "method") -> None:
+    """Refuse what is not the name of a search; ``argument`` is what the caller calls it."""
+    check_kind(argument, method, _METHODS)
 
 
 @dataclass(frozen=True)

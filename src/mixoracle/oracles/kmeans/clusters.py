@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import ProjectionError
-from mixoracle.oracles.kmeans.consensus import Candidate
+from mixoracle.oracles.kmeans.consensus import CountCandidate
 
 # A silhouette needs all distances among its points. 2000 points give its mean to about 0.01,
 # finer than the gaps between candidates, in 32 MB whatever N is.
@@ -179,7 +179,7 @@ def judge_counts(
     judge: SilhouetteJudge,
     rows: NDArray[np.int64],
     counts: Iterable[int],
-) -> tuple[Candidate, ...]:
+) -> tuple[CountCandidate, ...]:
     """One candidate for each count that the segmentation can be merged to.
 
     Parameters
@@ -198,11 +198,13 @@ def judge_counts(
         if n_clusters in wanted:
             places, compact = np.unique(groups, return_inverse=True)
             score = silhouette(sums[places], compact[fine])
-            found.append(Candidate(segmentation.means(compact), score))
+            found.append(CountCandidate(segmentation.means(compact), score))
     return tuple(reversed(found))
 
 
-def best_candidates(candidates: Iterable[Candidate], n_best: int) -> tuple[Candidate, ...]:
+def best_candidates(
+    candidates: Iterable[CountCandidate], n_best: int
+) -> tuple[CountCandidate, ...]:
     """The ``n_best`` with the highest silhouettes, best first; of equals, the smaller count."""
     ranked = sorted(candidates, key=lambda held: (-held.silhouette, held.n_components))
     return tuple(ranked[:n_best])

@@ -38,7 +38,7 @@ ALIGNMENT_SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Candidate:
+class CountCandidate:
     """One possible number of components of a set of variables, with its evidence.
 
     Parameters
@@ -76,7 +76,7 @@ class Candidate:
         return max(self.silhouette, 0.0)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Candidate):
+        if not isinstance(other, CountCandidate):
             return NotImplemented
         return self.silhouette == other.silhouette and np.array_equal(self.means, other.means)
 
@@ -84,7 +84,7 @@ class Candidate:
         return hash((self.silhouette, self.means.shape, self.means.tobytes()))
 
     def __repr__(self) -> str:
-        return f"Candidate({self.n_components} components, silhouette={self.silhouette:.3f})"
+        return f"CountCandidate({self.n_components} components, silhouette={self.silhouette:.3f})"
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,8 @@ def means_align(
 
 
 def elect(
-    singles: Sequence[Sequence[Candidate]],
-    pairs: Mapping[Members, Sequence[Candidate]],
+    singles: Sequence[Sequence[CountCandidate]],
+    pairs: Mapping[Members, Sequence[CountCandidate]],
     widths: Sequence[int],
 ) -> dict[Members, Election]:
     """Let all candidates vote and count; one election for each variable and each pair.
@@ -227,7 +227,7 @@ def elect(
             mutual = weight[:, :, None] * agreement
             votes[(member,)] += mutual.max(axis=1)
             votes[(i, j)] += mutual.max(axis=0)
-    held_by: dict[Members, Sequence[Candidate]] = {
+    held_by: dict[Members, Sequence[CountCandidate]] = {
         **{(i,): held for i, held in enumerate(singles)},
         **pairs,
     }
@@ -235,7 +235,7 @@ def elect(
 
 
 def _agreement(
-    singles: Sequence[Candidate], pairs: Sequence[Candidate], columns: slice
+    singles: Sequence[CountCandidate], pairs: Sequence[CountCandidate], columns: slice
 ) -> NDArray[np.bool_]:
     """Which candidates agree by divisibility [..., 0] and by means [..., 1]."""
     agreement = np.zeros((len(singles), len(pairs), 2), dtype=np.bool_)
@@ -247,7 +247,7 @@ def _agreement(
 
 
 def _election(
-    members: Members, candidates: Sequence[Candidate], votes: NDArray[np.float64]
+    members: Members, candidates: Sequence[CountCandidate], votes: NDArray[np.float64]
 ) -> Election:
     return Election(
         members,

@@ -24,15 +24,18 @@ from numpy.typing import NDArray
 
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.errors import InvalidInputError, ProjectionError
+from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, Projection
 from mixoracle.observations import ColumnKind, Observations
+from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.kmeans.clusters import (
     MIN_SAMPLES_PER_CENTRE,
     OVERSEGMENTATION,
     best_candidates,
 )
-from mixoracle.oracles.kmeans.consensus import Candidate, Election, Members, elect
+from mixoracle.oracles.kmeans.consensus import CountCandidate, Election, Members, elect
 from mixoracle.oracles.kmeans.tasks import Workbench
+from mixoracle.oracles.run import Run, Stage
 from mixoracle.oracles.subsets import checked_members, count_by_parents
 
 # The paper's oracle counts components of subsets up to this size; Γ needs no more
@@ -53,18 +56,19 @@ class KMeansOracle:
     n_candidates : int
         How many counts of each variable take part in the votes.
     random_state : int, Generator or None
-        The same int gives the same answer for every ``n_jobs`` and order of the variables.
-    n_jobs : int
-        Processes to share the subsets among, as joblib counts them.
+        The same int gives the same answer for every ``n_jobs`` and order of the variables. In a
+        learner, the learner's unless it is given here.
+    n_jobs : int, optional
+        Processes to share the subsets among, as joblib counts them; the learner's number, or 1.
 
     Attributes
     ----------
     k_max_ : int
         The upper bound that was used.
-    single_candidates_ : tuple of tuples of Candidate
+    single_candidates_ : tuple of tuples of CountCandidate
         For each variable its best counts, highest silhouette first. One candidate of one
         component where the variable does not fall into clusters.
-    pair_candidates_, triple_candidates_ : dict from tuple of int to tuple of Candidate
+    pair_candidates_, triple_candidates_ : dict from tuple of int to tuple of CountCandidate
         The same for each pair and triple, by ascending count.
     votes_ : dict from tuple of int to Election
         Who was elected for each variable and pair, with all votes by kind.
@@ -84,9 +88,9 @@ class KMeansOracle:
     """
 
     k_max_: int
-    single_candidates_: tuple[tuple[Candidate, ...], ...]
-    pair_candidates_: dict[Members, tuple[Candidate, ...]]
-    triple_candidates_: dict[Members, tuple[Candidate, ...]]
+    single_candidates_: tuple[tuple[CountCandidate, ...], ...]
+    pair_candidates_: dict[Members, tuple[CountCandidate, ...]]
+    triple_candidates_: dict[Members, tuple[CountCandidate, ...]]
     votes_: dict[Members, Election]
     bipartite_: Bipartite | None
     # Each count is estimated on its own, so no graph need fit them all: the closest one is taken.
@@ -100,7 +104,7 @@ class KMeansOracle:
         max_components: int | None = None,
         n_candidates: int = 5,
         random_state: int | np.random.Generator | None = None,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
     ) -> None:
         self.max_components = max_components
         self.n_candidates = n_candidates
@@ -128,18 +132,30 @@ class KMeansOracle:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
         return f"KMeansOracle({inside})"
 
+    def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
+        """The one candidate that the learner gets: counts, and the map L once Γ is known."""
+        run = run.with_own(self.max_components, self.n_jobs, self.random_state)
+        run.report(Stage.COUNTING)
+        oracle = KMeansOracle(
+            max_components=run.max_components,
+            n_candidates=self.n_candidates,
+            random_state=run.rng,
+            n_jobs=run.n_jobs,
+        )
+        return (Candidate.from_counts(oracle.fit(prepared.observations), "kmeans"),)
+
     def fit(self, observations: Observations) -> Self:
         """Count the components of every subset of at most three variables."""
         limit = self._checked_limit(observations)
         seed = int(make_generator(self.random_state).integers(2**63))
-        bench = Workbench.prepare(observations, limit, seed, self.n_jobs)
+        bench = Workbench.prepare(observations, limit, seed, self.n_jobs or 1)
         scanned = bench.scan()
         # The scan, in steps of a factor, brackets the best count; and k-means needs room to spare.
         k_max = self.max_components or min(limit, OVERSEGMENTATION * max(scanned))
         singles = bench.singles([k_max if about > 1 else 1 for about in scanned], self.n_candidates)
         pairs = bench.pairs(singles)
         votes = elect(singles, pairs, bench.widths)
-        candidates: dict[Members, tuple[Candidate, ...]] = {
+        candidates: dict[Members, tuple[CountCandidate, ...]] = {
             **{(i,): held for i, held in enumerate(singles)},
             **pairs,
         }

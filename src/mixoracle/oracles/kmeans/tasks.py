@@ -32,7 +32,7 @@ from mixoracle.oracles.kmeans.clusters import (
     sample_rows,
     scan_counts,
 )
-from mixoracle.oracles.kmeans.consensus import Candidate, Members, pair_counts
+from mixoracle.oracles.kmeans.consensus import CountCandidate, Members, pair_counts
 from mixoracle.oracles.kmeans.triples import occupied, triple_counts, triple_locations
 
 
@@ -85,7 +85,7 @@ class Workbench:
 
     def singles(
         self, largest: Sequence[int], n_candidates: int
-    ) -> tuple[tuple[Candidate, ...], ...]:
+    ) -> tuple[tuple[CountCandidate, ...], ...]:
         """The best counts of each variable, out of all from 2 to ``largest[i]``, or 1."""
         tasks = [
             ([block], self.rows, tuple(range(2, most + 1)) or (1,), self.seed)
@@ -93,7 +93,9 @@ class Workbench:
         ]
         return tuple(best_candidates(held, n_candidates) for held in self._run(_judge, tasks))
 
-    def pairs(self, singles: Sequence[Sequence[Candidate]]) -> dict[Members, tuple[Candidate, ...]]:
+    def pairs(
+        self, singles: Sequence[Sequence[CountCandidate]]
+    ) -> dict[Members, tuple[CountCandidate, ...]]:
         """A candidate for each count of a pair that its variables' candidates allow."""
         pairs = list(combinations(range(len(self.blocks)), 2))
         tasks = []
@@ -104,7 +106,9 @@ class Workbench:
             tasks.append((self._blocks_of((i, j)), self.rows, counts, self.seed))
         return dict(zip(pairs, self._run(_judge, tasks), strict=True))
 
-    def triples(self, elected: Mapping[Members, Candidate]) -> dict[Members, tuple[Candidate, ...]]:
+    def triples(
+        self, elected: Mapping[Members, CountCandidate]
+    ) -> dict[Members, tuple[CountCandidate, ...]]:
         """A candidate for each count of a triple that its elected subsets allow."""
         triples = list(combinations(range(len(self.blocks)), 3))
         tasks = []
@@ -167,11 +171,11 @@ def _judge(
     counts: tuple[int, ...],
     seed: int,
     starts: NDArray[np.float64] | None = None,
-) -> tuple[Candidate, ...]:
+) -> tuple[CountCandidate, ...]:
     """A candidate for each count, from as many centres as the largest, or from ``starts``."""
     data = np.hstack(blocks)
     if counts == (1,):
-        return (Candidate(data.mean(axis=0, keepdims=True), 0.0),)
+        return (CountCandidate(data.mean(axis=0, keepdims=True), 0.0),)
     rng = np.random.default_rng(seed)
     if starts is None:
         segmentation = oversegment(data, counts[-1], rng)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.oracles.kmeans.clusters import nearest
-from mixoracle.oracles.kmeans.consensus import Candidate
+from mixoracle.oracles.kmeans.consensus import CountCandidate
 
 
 def triple_counts(singles: Sequence[int], pairs: Sequence[int], largest: int) -> tuple[int, ...]:
@@ -45,8 +45,8 @@ def triple_counts(singles: Sequence[int], pairs: Sequence[int], largest: int) ->
 
 
 def triple_locations(
-    singles: Sequence[Candidate],
-    pairs: Sequence[Candidate],
+    singles: Sequence[CountCandidate],
+    pairs: Sequence[CountCandidate],
 ) -> NDArray[np.float64]:
     """Where the components over (X_a, X_b, X_c) may lie; an (n_locations, width) array.
 
@@ -83,7 +83,7 @@ def occupied(
 
 
 def _pair_table(
-    pair: Candidate, first: Candidate, second: Candidate
+    pair: CountCandidate, first: CountCandidate, second: CountCandidate
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
     """Which single components occur together, and the pair's mean in either variable there.
 

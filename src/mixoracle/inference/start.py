@@ -9,24 +9,30 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.decoding.reading import flat
 from mixoracle.families.base import Floats
-from mixoracle.mixtures.mixture import unit_variance
 from mixoracle.mixtures.preparation import Prepared
+from mixoracle.mixtures.rows import unit_variance
 from mixoracle.mixtures.segmentation import cut
+from mixoracle.model.joint_states import flat
+from mixoracle.settings import Budget
 
 
-def starting_cells(
-    prepared: Prepared, adjacency: NDArray[np.bool_], domain_sizes: tuple[int, ...]
+def starting_assignment(
+    prepared: Prepared,
+    adjacency: NDArray[np.bool_],
+    domain_sizes: tuple[int, ...],
+    rng: np.random.Generator,
+    budget: Budget = Budget(),
 ) -> NDArray[np.int64]:
     """A joint state (flat, C order) for each prepared row; ``adjacency`` in prepared order."""
     coordinates = [
-        unit_variance(encoder.family.embedding(block))
-        for encoder, block in zip(prepared.encoders, prepared.blocks, strict=True)
+        unit_variance(family.embedding(block))
+        for family, block in zip(prepared.families, prepared.blocks, strict=True)
     ]
     states = np.zeros((prepared.n_samples, len(domain_sizes)), dtype=np.int64)
     for j, size in enumerate(domain_sizes):
-        states[:, j] = _cut_by_rank(_purest(coordinates, adjacency, j), size, seed=j)
+        seed = int(rng.integers(np.iinfo(np.int32).max))
+        states[:, j] = _cut_by_rank(_purest(coordinates, adjacency, j), size, seed, budget)
     return flat(states, domain_sizes)
 
 
@@ -37,12 +43,14 @@ def _purest(coordinates: list[Floats], adjacency: NDArray[np.bool_], latent: int
     return np.hstack([coordinates[i] for i in driven[n_parents == n_parents.min()]])
 
 
-def _cut_by_rank(coordinates: Floats, n_pieces: int, seed: int) -> NDArray[np.int64]:
+def _cut_by_rank(
+    coordinates: Floats, n_pieces: int, seed: int, budget: Budget
+) -> NDArray[np.int64]:
     """Pieces numbered along the direction in which the rows differ most.
 
     Latents whose variables point the same way then have states that point the same way.
     """
-    labels = cut(coordinates, n_pieces, seed)
+    labels = cut(coordinates, n_pieces, seed, budget)
     centred = coordinates - coordinates.mean(axis=0)
     direction = np.linalg.svd(centred.T @ centred)[0][:, 0]
     means = np.bincount(labels, centred @ direction) / np.bincount(labels)

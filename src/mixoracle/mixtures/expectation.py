@@ -1,4 +1,4 @@
-"""Which joint states a row can be in: all of them or, of thousands, those that are worth a look.
+"""Rows shared out among joint states: all of them or, of thousands, those that are worth a look.
 
 The log probability of a state is a sum over the observed variables. One variable alone can rule a
 state out: if its part is so low that even the best parts of all others do not bring the state
@@ -8,17 +8,20 @@ with the most configurations does that, and the states that are left are compare
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.model import ComponentSet
+from mixoracle.model.responsibilities import log_joint, share_out
+from mixoracle.settings import Budget
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# With fewer states it is quicker to compare all of them.
-_FEW_STATES = 512
 # States less likely than the best by so many nats hold nothing that double precision could add.
 _OUT_OF_REACH = 40.0
 
@@ -37,17 +40,21 @@ class Shared:
     by_code: list[Floats]
 
 
-class PlausibleStates:
-    """The joint states with their configurations ``codes`` (A, n) and log weights (A,)."""
+class JointStates:
+    """The joint states with their configurations ``codes`` (A, n) and log weights (A,).
 
-    def __init__(self, codes: Integers, log_weights: Floats) -> None:
+    Up to ``few`` of them it is quicker to compare a row with all.
+    """
+
+    def __init__(self, codes: Integers, log_weights: Floats, few: int) -> None:
         self._codes = codes
         self._log_weights = log_weights
+        self._few = few
         self._deciding = int(np.argmax([len(np.unique(column)) for column in codes.T]))
 
     def share_out(self, densities: list[Floats], before: Integers) -> Shared:
         """Share rows out; ``densities[i]`` (r, n_codes), ``before`` (r,) a good state of each."""
-        if len(self._codes) <= _FEW_STATES:
+        if len(self._codes) <= self._few:
             return self._share_out_at_once(densities)
         n_rows = len(before)
         best = np.empty(n_rows, dtype=np.int64)
@@ -76,26 +83,20 @@ class PlausibleStates:
 
     def _share_out_at_once(self, densities: list[Floats]) -> Shared:
         """The same with all states for each row."""
-        joint = np.tile(self._log_weights, (len(densities[0]), 1))
-        for i, density in enumerate(densities):
-            joint += density[:, self._codes[:, i]]
-        peak = joint.max(axis=1, keepdims=True)
-        share = np.exp(joint - peak)
-        total = share.sum(axis=1, keepdims=True)
-        share /= total
+        shares = share_out(log_joint(self._log_weights, densities, self._codes))
+        share = shares.responsibilities
         by_code = [
             share @ _selector(self._codes[:, i], density.shape[1])
             for i, density in enumerate(densities)
         ]
-        log_likelihood = float((np.log(total) + peak).sum())
+        log_likelihood = float(shares.log_likelihood.sum())
         return Shared(log_likelihood, share.sum(axis=0), share.argmax(axis=1), by_code)
 
     def _joint(self, densities: list[Floats], rows: Integers, states: Integers) -> Floats:
         """Log probability of some rows in some states, (rows, states)."""
-        joint = np.tile(self._log_weights[states], (len(rows), 1))
-        for i, density in enumerate(densities):
-            joint += density[np.ix_(rows, self._codes[states, i])]
-        return joint
+        return log_joint(
+            self._log_weights[states], [density[rows] for density in densities], self._codes[states]
+        )
 
     def _blocks(
         self, densities: list[Floats], before: Integers
@@ -122,3 +123,24 @@ def _selector(codes: Integers, n_codes: int) -> Floats:
     selector = np.zeros((len(codes), n_codes))
     selector[np.arange(len(codes)), codes] = 1.0
     return selector
+
+
+def most_likely_states(
+    prepared: Prepared,
+    components: Sequence[ComponentSet],
+    codes: Integers,
+    weights: Floats,
+    budget: Budget,
+) -> Integers:
+    """The most likely joint state of every prepared row, (N,).
+
+    ``codes`` (A, n) are the configurations of all joint states, ``weights`` (A,) their
+    probabilities; those without any take no part.
+    """
+    occupied = np.flatnonzero(weights > 0)
+    log_weights, own_codes = np.log(weights[occupied]), codes[occupied]
+    states = np.empty(prepared.n_samples, dtype=np.int64)
+    for rows in prepared.chunks(len(occupied), budget.chunk_entries):
+        joint = log_joint(log_weights, prepared.log_densities(components, rows), own_codes)
+        states[rows] = occupied[joint.argmax(axis=1)]
+    return states

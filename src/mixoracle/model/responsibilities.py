@@ -1,0 +1,60 @@
+"""The one E-step: how likely each row is in each state of a mixture, and how much in which.
+
+A state is a configuration of every observed variable, ``codes`` (A, n), with a weight. The log
+probability of a row and a state is the sum of the state's log weight and of the row's log density
+in each variable's component (:func:`log_joint`); its share is what is left when the row's total is
+divided out (:func:`share_out`). EM over components, over joint states and over the states of a
+finished model, and the assignment of rows, all go through these two functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """``log_likelihood`` (N,) of each row, and its ``responsibilities`` (N, A) in each state."""
+
+    log_likelihood: Floats
+    responsibilities: Floats
+
+
+def log_joint(
+    log_weights: Floats, log_densities: Sequence[Floats], codes: Integers | None = None
+) -> Floats:
+    """Log probability of each row together with each state, (N, A).
+
+    ``log_densities[i]`` is (N, k_i): each row in each component of X_i. Without ``codes`` the
+    states are the components, the same for every variable.
+    """
+    joint = np.tile(log_weights, (len(log_densities[0]), 1))
+    for i, density in enumerate(log_densities):
+        joint += density if codes is None else density[:, codes[:, i]]
+    return joint
+
+
+def share_out(joint: Floats, weights: Floats | None = None) -> Shares:
+    """Share each row out among the states by their log probabilities ``joint`` (N, A).
+
+    A row that is impossible in every state says nothing about it: it is shared out by ``weights``.
+    """
+    peak = joint.max(axis=1, keepdims=True)
+    lost = ~np.isfinite(peak[:, 0])
+    if lost.any():
+        peak[lost] = 0.0
+    share = np.exp(joint - peak)
+    if lost.any():
+        share[lost] = 1.0 if weights is None else weights
+    total = share.sum(axis=1, keepdims=True)
+    log_likelihood = (np.log(total) + peak)[:, 0]
+    log_likelihood[lost] = -np.inf
+    share /= total
+    return Shares(log_likelihood, share)

@@ -1,0 +1,172 @@
+"""One candidate for the answer: the only thing that an oracle hands to the learner.
+
+Along the route of *counts* an oracle knows k(S) and no more; Γ is recovered from them and the rows
+are assigned once it is known. Along the route of *decoding* the candidate brings Γ, which explains
+all labels together, and the assignment of the rows; the counts are then read off Γ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model import Bipartite, Projection
+from mixoracle.model.joint_states import configurations
+from mixoracle.oracles.counts import ComponentCount
+from mixoracle.oracles.protocol import (
+    AssigningOracle,
+    InformedOracle,
+    MixtureOracle,
+    TolerantOracle,
+)
+from mixoracle.oracles.subsets import checked_members, count_by_parents, log_counts_by_parents
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """The map L, as ``counts.projection()``, and the ``rows`` (N,) of it that samples belong to."""
+
+    counts: MixtureOracle
+    rows: Integers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Candidate:
+    """One candidate.
+
+    Parameters
+    ----------
+    source : str
+        The oracle that it comes from. Evidence is comparable within one source only.
+    counts : MixtureOracle
+        Answers k(S).
+    assign : function from Γ to Assignment
+        The map L and the rows; a candidate with a Γ of its own has them already.
+    graph : Bipartite, optional
+        Γ and the domain sizes, where the labels were decoded.
+    log_evidence : float
+        Of the whole model.
+    repairs : tuple of str
+        What had to be changed to make the labels consistent, in words.
+    n_agreed, n_proposals : int
+        How many of the proposals that were completed came to this Γ at once.
+    count_tolerance : float
+        How far log k(S) and what Γ predicts for it may be apart; 0 is up to rounding.
+    """
+
+    source: str
+    counts: MixtureOracle
+    assign: Callable[[Bipartite], Assignment]
+    graph: Bipartite | None = None
+    log_evidence: float = -inf
+    repairs: tuple[str, ...] = ()
+    n_agreed: int = 1
+    n_proposals: int = 1
+    count_tolerance: float = 0.0
+
+    @classmethod
+    def from_counts(cls, fitted: MixtureOracle, source: str) -> Candidate:
+        """The candidate of a fitted oracle that counts."""
+        tolerance = fitted.count_tolerance if isinstance(fitted, TolerantOracle) else 0.0
+
+        def assign(graph: Bipartite) -> Assignment:
+            informed = fitted.informed_by(graph) if isinstance(fitted, InformedOracle) else fitted
+            if not isinstance(informed, AssigningOracle):
+                raise InvalidInputError(
+                    f"{type(informed).__name__} should say which component over X each sample "
+                    "belongs to, in an attribute 'assignments' of N rows of its projection; it "
+                    "has none"
+                )
+            return Assignment(informed, np.asarray(informed.assignments))
+
+        return cls(source, fitted, assign, count_tolerance=float(tolerance))
+
+    def __repr__(self) -> str:
+        known = "counts only" if self.graph is None else repr(self.graph)
+        return f"Candidate({self.source}, {known}, log evidence {self.log_evidence:.1f})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rivals:
+    """The Γ of all candidates of one source, with their log evidence."""
+
+    graphs: tuple[Bipartite, ...]
+    log_evidence: tuple[float, ...]
+
+    def agreement(self, members: list[int], count: int) -> float:
+        """The share of the evidence that is for this k(S)."""
+        agree = np.array([count_by_parents(graph, members) == count for graph in self.graphs])
+        share = np.exp(np.array(self.log_evidence) - max(self.log_evidence))
+        return float(share[agree].sum() / share.sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphCounts:
+    """k(S) and L read off a Γ; a :class:`~mixoracle.MixtureOracle` that holds no data.
+
+    Attributes
+    ----------
+    graph : Bipartite
+    weights : (∏ domain_sizes,) array
+        The share of the rows in each joint state, in C order.
+    """
+
+    graph: Bipartite
+    weights: NDArray[np.float64]
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed variables."""
+        return self.graph.n_observed
+
+    def count(self, subset: Iterable[int], /) -> ComponentCount:
+        """k(S) by ``obs:counting``."""
+        return ComponentCount(
+            count_by_parents(self.graph, checked_members(subset, self.n_observed))
+        )
+
+    def log_counts(self, subsets: Integers, /) -> NDArray[np.float64]:
+        """Return log k(S) for each row of an (n_subsets, size) array."""
+        return log_counts_by_parents(self.graph, subsets)
+
+    def projection(self) -> Projection:
+        """The map L: one row for each joint state, also for those never seen."""
+        codes = configurations(self.graph.adjacency, self.graph.domain_sizes)
+        return Projection(codes, self.weights)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.graph!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecodedCounts(GraphCounts):
+    """Counts of a decoded Γ, with how far to trust them.
+
+    Attributes
+    ----------
+    seen : (T, n_observed) int array
+        The label tuples that were found to be components over X, before any repair.
+    certainty : (n_observed,) array
+        How sure the number of components of each variable is, by its own merging.
+    rivals : Rivals
+        All candidates of the same source, this one included.
+    """
+
+    seen: Integers
+    certainty: NDArray[np.float64]
+    rivals: Rivals
+
+    def count(self, subset: Iterable[int], /) -> ComponentCount:
+        """k(S), with its confidence and the count before any repair."""
+        members = checked_members(subset, self.n_observed)
+        answer = count_by_parents(self.graph, members)
+        seen = len(np.unique(self.seen[:, members], axis=0)) if members else 1
+        confidence = self.rivals.agreement(members, answer) * self.certainty[members].prod()
+        return ComponentCount(answer, float(confidence), seen)

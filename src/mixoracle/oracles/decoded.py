@@ -1,0 +1,219 @@
+"""Candidates from labels: the route of decoding, and what the oracles that go it share.
+
+Such an oracle labels the rows of each variable (:mod:`~mixoracle.labels`) and all labels together
+are decoded (:mod:`~mixoracle.decoding`). Each explanation becomes a candidate in the order of the
+observations. Its rows are assigned when somebody asks for them, because most candidates are
+dropped before that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle._checks import make_generator
+from mixoracle.decoding.decoding import Explanation, decode
+from mixoracle.families.choice import Families
+from mixoracle.labels.labelling import Labelling, Rows, component_table
+from mixoracle.mixtures.expectation import most_likely_states
+from mixoracle.mixtures.merging import pool
+from mixoracle.mixtures.preparation import Prepared, prepare
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model import Bipartite, Projection
+from mixoracle.model.joint_states import configurations
+from mixoracle.observations import Observations
+from mixoracle.oracles.candidate import Assignment, Candidate, DecodedCounts, Rivals
+from mixoracle.oracles.counts import ComponentCount
+from mixoracle.oracles.run import Report, Run, to_log
+
+Integers = NDArray[np.int64]
+
+
+class DecodingOracle(ABC):
+    """An oracle that decodes labels: what it answers when it is used without the learner.
+
+    Parameters
+    ----------
+    max_components : int, optional
+        The most components that one observed variable may have; the learner's limit, or 128 if
+        the rows allow it.
+    families : str or mapping from name to str, optional
+        The family of the components, of all or of some variables, where the kind of a column
+        does not tell it; used by ``fit``. In a learner it is the learner that is told.
+    n_jobs : int, optional
+        Variables that are worked on at the same time: the learner's number, or 1.
+    random_state : int, numpy.random.Generator or None
+        The learner's, unless it is given here.
+
+    Attributes
+    ----------
+    candidates_ : tuple of Candidate
+        Consistent answers, those with most evidence first.
+    """
+
+    def __init__(
+        self,
+        max_components: int | None = None,
+        *,
+        families: Families = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.max_components = max_components
+        self.families = families
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @abstractmethod
+    def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
+        """Candidates for the answer, those with most evidence first."""
+
+    def fit(self, observations: Observations, progress: Report | None = None) -> Self:
+        """Learn from observations; ``progress`` is called with each stage."""
+        run = Run(make_generator(self.random_state), report=progress or to_log)
+        prepared = prepare(observations, self.families, run.priors)
+        self.candidates_ = self.candidates(prepared, run)
+        return self
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed variables."""
+        return self._best().n_observed
+
+    def count(self, subset: Iterable[int], /) -> ComponentCount:
+        """k(S) of the best candidate, with its confidence and the count before any repair."""
+        return self._best().count(subset)
+
+    def projection(self) -> Projection:
+        """The map L of the best candidate."""
+        return self._best().projection()
+
+    def _best(self) -> DecodedCounts:
+        if not hasattr(self, "candidates_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("this oracle has not seen data; call fit first")
+        counts = self.candidates_[0].counts
+        assert isinstance(counts, DecodedCounts)  # decoded_candidates makes no others
+        return counts
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(max_components={self.max_components})"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Labelled rows, and the ``prepared`` observations that they were taken from."""
+
+    prepared: Prepared
+    rows: Rows
+    labelling: Labelling
+
+
+def decoded_candidates(source: str, labelled: Labelled, run: Run) -> tuple[Candidate, ...]:
+    """Decode the labels; one candidate for each explanation, those with most evidence first."""
+    prepared = labelled.prepared
+    back = prepared.places
+    table = component_table(labelled.rows, labelled.labelling)
+    explanations = decode(table, budget=run.budget, priors=run.priors)
+    graphs = [
+        Bipartite(explanation.adjacency[back], explanation.domain_sizes, 0.0, "decoded")
+        for explanation in explanations
+    ]
+    evidence = tuple(explanation.log_evidence for explanation in explanations)
+    rivals = Rivals(tuple(graphs), evidence)
+    certainty = np.array([merging.confidence for merging in labelled.labelling.mergings])[back]
+    return tuple(
+        _candidate(
+            source,
+            DecodedCounts(
+                graph,
+                _weights(explanation, table),
+                table.labels[:, back],
+                certainty,
+                rivals,
+            ),
+            explanation,
+            table,
+            prepared,
+            run,
+        )
+        for graph, explanation in zip(graphs, explanations, strict=True)
+    )
+
+
+def _candidate(
+    source: str,
+    counts: DecodedCounts,
+    explanation: Explanation,
+    table: ComponentTable,
+    prepared: Prepared,
+    run: Run,
+) -> Candidate:
+    names = [prepared.observations.names[i] for i in prepared.variables]
+    rows = _assigning(explanation, table, prepared, run)
+    return Candidate(
+        source=source,
+        counts=counts,
+        assign=lambda _graph: Assignment(counts, rows()),
+        graph=counts.graph,
+        log_evidence=explanation.log_evidence,
+        repairs=_repairs(explanation, table, names),
+        n_agreed=explanation.n_agreed,
+        n_proposals=explanation.n_proposals,
+    )
+
+
+def _weights(explanation: Explanation, table: ComponentTable) -> NDArray[np.float64]:
+    """The share of the rows in each joint state, in C order."""
+    n_states = int(np.prod(explanation.domain_sizes, dtype=np.int64))
+    held = np.bincount(explanation.assignment, table.counts, n_states)
+    return np.asarray(held / table.counts.sum())
+
+
+def _assigning(
+    explanation: Explanation, table: ComponentTable, prepared: Prepared, run: Run
+) -> Callable[[], Integers]:
+    """A function that assigns every row to its most likely joint state, once."""
+
+    @cache
+    def assign() -> Integers:
+        codes = configurations(explanation.adjacency, explanation.domain_sizes)
+        components = [
+            family.components(
+                pool(statistics, codes[explanation.assignment, i], int(codes[:, i].max()) + 1),
+                prior,
+            )
+            for i, (statistics, family, prior) in enumerate(
+                zip(table.statistics, table.families, table.priors, strict=True)
+            )
+        ]
+        weights = _weights(explanation, table)
+        states = most_likely_states(prepared, components, codes, weights, run.budget)
+        return prepared.in_own_order(states)
+
+    return assign
+
+
+def _repairs(explanation: Explanation, table: ComponentTable, names: list[str]) -> tuple[str, ...]:
+    """What an explanation changed of the labels, in words."""
+    codes = configurations(explanation.adjacency, explanation.domain_sizes)
+    repairs = []
+    for i, name in enumerate(names):
+        seen = len(np.unique(table.labels[:, i]))
+        used = len(np.unique(codes[explanation.assignment, i]))
+        if seen != used:
+            repairs.append(f"{name}: {seen} components were seen, {used} fit with the others")
+    n_states = len(np.unique(explanation.assignment))
+    if n_states < len(explanation.assignment):
+        repairs.append(
+            f"{len(explanation.assignment)} components over all variables were seen, "
+            f"{n_states} of them are distinct joint states"
+        )
+    return (*sorted(repairs), *(move.describe(names) for move in explanation.moves))

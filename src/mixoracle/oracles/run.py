@@ -1,0 +1,91 @@
+"""What the learner hands to an oracle besides the data: generator, limits, and whom to report to.
+
+The learner makes one :class:`Run` for a fit and passes it down. An oracle object may have settings
+of its own (``SignatureOracle(max_components=5)``); :meth:`Run.with_own` lets those that were given
+take precedence, so that a name and an object behave alike.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from mixoracle._checks import check_whole, make_generator
+from mixoracle.errors import InvalidInputError
+from mixoracle.settings import Budget, Priors
+
+logger = logging.getLogger(__name__)
+
+
+class Stage(StrEnum):
+    """The stages of a fit, in the words that a user sees."""
+
+    PREPARING = "preparing the data"
+    SEGMENTING = "finding the components of each variable"
+    JOINING = "finding the components over all variables"
+    MIXTURE = "fitting one mixture over all variables"
+    DECODING = "decoding the latents"
+    COUNTING = "counting components with the oracle"
+    REFINING = "refining the candidates"
+    SEARCHING = "searching the latent graph"
+
+
+Report = Callable[[Stage], None]
+
+
+def to_log(stage: Stage) -> None:
+    """Report a stage to the log."""
+    logger.info("%s", stage)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit: its generator, its limits, and ``report``, which is called with each stage."""
+
+    rng: np.random.Generator
+    max_components: int | None = None
+    n_jobs: int = 1
+    report: Report = to_log
+    budget: Budget = Budget()
+    priors: Priors = Priors()
+
+    def __post_init__(self) -> None:
+        jobs = self.n_jobs
+        if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
+            raise InvalidInputError(
+                f"n_jobs should be a number of jobs, or -1 for all cores; got {jobs!r}"
+            )
+        if self.max_components is not None:
+            check_whole("max_components", self.max_components, at_least=1)
+
+    def with_own(
+        self,
+        max_components: int | None,
+        n_jobs: int | None,
+        random_state: int | np.random.Generator | None,
+    ) -> Run:
+        """The same run with the settings of an oracle object, where it has any."""
+        return replace(
+            self,
+            max_components=self.max_components if max_components is None else max_components,
+            n_jobs=self.n_jobs if n_jobs is None else n_jobs,
+            rng=self.rng if random_state is None else make_generator(random_state),
+        )
+
+    def components_of_one_variable(self, n_samples: int) -> int:
+        """The most components that one variable may have, or why the limit cannot be had."""
+        fewest_rows = 2 * self.priors.rows_per_piece
+        affordable = max(1, n_samples // fewest_rows)
+        if self.max_components is None:
+            return min(self.budget.components, affordable)
+        if self.max_components > affordable:
+            raise InvalidInputError(
+                f"max_components = {self.max_components} needs at least "
+                f"{fewest_rows * self.max_components} rows to tell components apart; got "
+                f"{n_samples}: use at most {affordable}, or more rows"
+            )
+        return self.max_components
