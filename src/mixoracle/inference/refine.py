@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mixoracle.decoding.decoding import configurations
 from mixoracle.families import Prior
 from mixoracle.families.base import Floats
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.plausible import PlausibleStates
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import ComponentSet
+from mixoracle.model.joint_states import configurations
 
 MAX_ITERATIONS = 100
 # Penalised log-likelihood per row; ten thousand rows then agree to a tenth of a nat.

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.assumptions import Verdict
-from mixoracle.decoding.decoding import configurations
 from mixoracle.families.base import Floats
 from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.dependence import dependence, whitened
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.shape import HEAVY_TAILS, typical_tails
 from mixoracle.model import Bipartite
+from mixoracle.model.joint_states import configurations
 
 # Correlations show in this many rows; more would only take longer.
 _MAX_ROWS = 50_000

@@ -16,7 +16,6 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mixoracle.decoding.decoding import RowTable
 from mixoracle.families import Family
 from mixoracle.families.base import Floats, Patterns
 from mixoracle.labels.tuples import (
@@ -37,6 +36,7 @@ from mixoracle.mixtures.shape import (
     typical_tails,
     whole_rows,
 )
+from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model import ComponentSet
 
 # Structure shows in this many rows; more rows sharpen parameters, which is refinement's job.
@@ -274,17 +274,17 @@ class Labelling:
             for family, block in zip(self.families, self.blocks, strict=True)
         ]
 
-    def table(self) -> RowTable:
+    def table(self) -> ComponentTable:
         """The joint components with the statistics of each variable in them."""
         priors = tuple(merging.prior for merging in self.mergings)
         if self.joint is None:
             rows, where = np.unique(self.labels, axis=0, return_inverse=True)
             sums = tuple(pool(held, where.ravel(), len(rows)) for held in self.features)
             held_rows = np.bincount(where.ravel()).astype(np.float64)
-            return RowTable(rows, sums, self.families, priors, held_rows)
+            return ComponentTable(rows, sums, self.families, priors, held_rows)
         statistics = tuple(self.joint.responsibilities.T @ features for features in self.features)
         counts = self.joint.responsibilities.sum(axis=0)
-        return RowTable(
+        return ComponentTable(
             self.joint.labels, statistics, self.families, priors, counts, self.is_family_trusted
         )
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.decoding.reading import flat
 from mixoracle.families.base import Floats
 from mixoracle.mixtures.mixture import unit_variance
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.segmentation import cut
+from mixoracle.model.joint_states import flat
 
 
 def starting_cells(

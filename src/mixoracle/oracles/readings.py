@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle._checks import check_whole
-from mixoracle.decoding.decoding import Reading, RowTable, configurations, decode
+from mixoracle.decoding import Explanation, decode
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Floats
 from mixoracle.labels.labelling import Labelling
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.segmentation import ROWS_PER_PIECE
+from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model import Bipartite, Projection
+from mixoracle.model.joint_states import configurations
 from mixoracle.observations import Observations
 from mixoracle.oracles.counts import ComponentCount
 from mixoracle.oracles.subsets import checked_members, count_by_parents
@@ -174,12 +176,12 @@ def check_n_jobs(n_jobs: object) -> None:
 
 
 def _public_reading(
-    reading: Reading, prepared: Prepared, table: RowTable, names: tuple[str, ...]
+    reading: Explanation, prepared: Prepared, table: ComponentTable, names: tuple[str, ...]
 ) -> ConsistentReading:
     """A reading in the order of the observations, with every row assigned."""
     back = np.argsort(prepared.variables)
     codes = configurations(reading.adjacency, reading.domain_sizes)
-    weights = np.bincount(reading.cells, table.counts, len(codes)) / table.counts.sum()
+    weights = np.bincount(reading.assignment, table.counts, len(codes)) / table.counts.sum()
     cells = _assign(reading, prepared, table, codes, weights)
     assignments = np.empty(prepared.n_samples, dtype=np.int64)
     assignments[prepared.rows] = cells
@@ -195,9 +197,9 @@ def _public_reading(
 
 
 def _assign(
-    reading: Reading,
+    reading: Explanation,
     prepared: Prepared,
-    table: RowTable,
+    table: ComponentTable,
     codes: NDArray[np.int64],
     weights: Floats,
 ) -> NDArray[np.int64]:
@@ -205,7 +207,7 @@ def _assign(
     occupied = np.flatnonzero(weights > 0)
     components = [
         family.components(
-            pool(statistics, codes[reading.cells, i], int(codes[:, i].max()) + 1), prior
+            pool(statistics, codes[reading.assignment, i], int(codes[:, i].max()) + 1), prior
         )
         for i, (statistics, family, prior) in enumerate(
             zip(table.statistics, table.families, table.priors, strict=True)
@@ -224,18 +226,18 @@ def _assign(
 
 
 def _describe_repairs(
-    reading: Reading, table: RowTable, codes: NDArray[np.int64], names: list[str]
+    reading: Explanation, table: ComponentTable, codes: NDArray[np.int64], names: list[str]
 ) -> tuple[str, ...]:
     repairs = []
     for i, name in enumerate(names):
         seen = len(np.unique(table.labels[:, i]))
-        used = len(np.unique(codes[reading.cells, i]))
+        used = len(np.unique(codes[reading.assignment, i]))
         if seen != used:
             repairs.append(f"{name}: {seen} components were seen, {used} fit with the others")
-    n_cells = len(np.unique(reading.cells))
-    if n_cells < len(reading.cells):
+    n_cells = len(np.unique(reading.assignment))
+    if n_cells < len(reading.assignment):
         repairs.append(
-            f"{len(reading.cells)} components over all variables were seen, "
+            f"{len(reading.assignment)} components over all variables were seen, "
             f"{n_cells} of them are distinct joint states"
         )
     return (*sorted(repairs), *(move.describe(names) for move in reading.moves))
