@@ -17,12 +17,13 @@ from threadpoolctl import threadpool_limits
 from bench_overlap import REGIMES, Regime, draw
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import Problem
-from mixoracle.decoding.decoding import RowTable, decode
+from mixoracle.decoding import decode
 from mixoracle.errors import AssumptionWarning
 from mixoracle.labels.tuples import find_joint_components
 from mixoracle.metrics import compare
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared, prepare
+from mixoracle.mixtures.table import ComponentTable
 from settings import SETTINGS
 
 _NAMES = ("σ=0.1 R^5", "σ=0.01 R^3", "σ=0.01 R^2")
@@ -49,7 +50,7 @@ def is_decoded(problem: Problem) -> bool:
     return best.structure == tuple(sorted((column.tobytes(), size) for column, size in columns))
 
 
-def true_table(problem: Problem, prepared: Prepared) -> RowTable:
+def true_table(problem: Problem, prepared: Prepared) -> ComponentTable:
     """The components over X that the true densities show, with their statistics."""
     components, observations = problem.model.components, problem.observations
     assert components is not None  # problems are drawn with components
@@ -68,7 +69,7 @@ def true_table(problem: Problem, prepared: Prepared) -> RowTable:
     )
     statistics = tuple(joint.responsibilities.T @ held for held in features)
     counts = joint.responsibilities.sum(axis=0)
-    return RowTable(joint.labels, statistics, families, priors, counts)
+    return ComponentTable(joint.labels, statistics, families, priors, counts)
 
 
 def run(regime: Regime, setting: tuple[int, int, int], seed: int) -> tuple[bool, bool]:

@@ -2,12 +2,17 @@
 
 Two components over X that agree in some X_i agree in pa(X_i). Link components that share a label
 in any X_i of S: the connected components of that graph are exactly the joint states of the
-latents that all of S share, sne(S) (the Gács–Körner common part). So dim(sne(S)) is a count of
-connected components, and a latent with its states is the common part of a maximal S that has
-more than one. Unlike counting label tuples this forgives joint states that were never seen.
+latents that all of S share, sne(S), the common part of Gács and Körner [1]_. So dim(sne(S)) is a
+count of connected components, and a latent with its states is the common part of a maximal S that
+has more than one. Unlike counting label tuples this forgives joint states that were never seen.
 
 Assumes correct labels: one wrongly labelled component can glue two states together. Callers
 therefore try several subsets of components and variables and let the evidence choose.
+
+References
+----------
+.. [1] P. Gács and J. Körner, "Common information is far less than mutual information", Problems
+   of Control and Information Theory 2 (1973).
 """
 
 from __future__ import annotations
@@ -18,6 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle.model.joint_states import numbered
+
 Labels = NDArray[np.int64]
 
 
@@ -25,7 +32,7 @@ Labels = NDArray[np.int64]
 class CommonPart:
     """A maximal set of observed variables with the states that they share.
 
-    ``members`` are columns of the label matrix, ``states`` (n_rows,) numbers the shared state.
+    ``members`` are columns of the label matrix, ``states`` (T,) numbers the shared state.
     """
 
     members: frozenset[int]
@@ -61,7 +68,7 @@ def common_part(first: Labels, second: Labels) -> Labels:
             rows = grown
         reached[rows] = n_parts
         n_parts += 1
-    return _renumbered(reached[first])
+    return numbered(reached[first])
 
 
 def find_latents(labels: Labels, columns: Sequence[int]) -> list[CommonPart]:
@@ -98,7 +105,7 @@ def find_latents(labels: Labels, columns: Sequence[int]) -> list[CommonPart]:
 def _grow(labels: Labels, columns: Sequence[int], start: int, known: Labels) -> CommonPart:
     """A maximal set with ``start`` whose common part is not a function of what is known."""
     members = {start}
-    states = _renumbered(labels[:, start])
+    states = numbered(labels[:, start])
     for column in columns:
         if column == start:
             continue
@@ -113,15 +120,11 @@ def _join(labellings: list[Labels], labels: Labels) -> Labels:
     """One label for each combination of several labellings."""
     joined = np.zeros(len(labels), dtype=np.int64)
     for states in labellings:
-        joined = _renumbered(joined * (states.max() + 1) + states)
+        joined = numbered(joined * (states.max() + 1) + states)
     return joined
 
 
 def _is_function(labelling: Labels, of: Labels) -> bool:
     """Whether rows that agree in ``of`` agree in ``labelling``."""
-    pairs = _renumbered(of) * (labelling.max() + 1) + labelling
+    pairs = numbered(of) * (labelling.max() + 1) + labelling
     return len(np.unique(pairs)) == len(np.unique(of))
-
-
-def _renumbered(labelling: Labels) -> Labels:
-    return np.unique(labelling, return_inverse=True)[1].astype(np.int64)

@@ -1,10 +1,10 @@
-"""All labels together to one consistent answer: latents, their states, Γ.
+"""All labels together to one consistent explanation: latents, their states, Γ.
 
 Components over X with their labels say which latents there are, if the labels are right. If they
 are not, several proposals are made, each leaving some of them out, completed to a consistent
-reading and scored by the evidence of the whole model (:mod:`~mixoracle.decoding.proposals`,
-:mod:`~mixoracle.decoding.reading`). The best one is improved by moves
-(:mod:`~mixoracle.decoding.moves`); what comes of it is the answer, the others are runners-up.
+explanation and scored by the evidence of the whole model (:mod:`~mixoracle.decoding.proposals`,
+:mod:`~mixoracle.decoding.completion`, :mod:`~mixoracle.decoding.evidence`). The best one is
+improved by moves (:mod:`~mixoracle.decoding.moves`); all that were found are candidates.
 
 Assumes that most of the rows are in components that are labelled right in most variables.
 """
@@ -18,96 +18,99 @@ from math import prod
 
 import numpy as np
 
+from mixoracle.decoding.completion import complete
+from mixoracle.decoding.explanation import Explanation, Structure
 from mixoracle.decoding.moves import LEAST_GAIN, affordable_evaluations, climb
-from mixoracle.decoding.proposals import MAX_JOINT_STATES, MAX_LATENTS, last_resorts, proposals
-from mixoracle.decoding.reading import Move, Reading, RowTable, configurations, read
-
-__all__ = [
-    "MAX_JOINT_STATES",
-    "MAX_LATENTS",
-    "Move",
-    "Reading",
-    "RowTable",
-    "configurations",
-    "decode",
-]
-
-# Proposals are made until so many in a row brought nothing better, and never more than this.
-_PATIENCE = 24
-_MAX_PROPOSALS = 120
-
-_Structure = tuple[tuple[bytes, int], ...]
+from mixoracle.decoding.proposals import last_resorts, proposals
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.settings import Budget, Priors
 
 
-def decode(table: RowTable, max_evaluations: int | None = None) -> list[Reading]:
-    """All readings found, best evidence first, one for each structure.
+def decode(
+    table: ComponentTable, *, budget: Budget = Budget(), priors: Priors = Priors()
+) -> list[Explanation]:
+    """All explanations found, best evidence first, one for each structure.
 
     One latent whose states are the components over X, and no latent at all, are always among
-    them, unless all labels fit together at once. ``max_evaluations`` bounds the search for moves,
-    so that it takes seconds at most if nothing is said.
+    them, unless all labels fit together at once.
     """
-    proposed = _read_proposals(table)
-    n_agreed = Counter(reading.structure for reading in proposed)
-    found: dict[_Structure, Reading] = {}
-    for reading in proposed:
-        _keep_better(found, reading)
-    if proposed and proposed[-1].is_clean:
-        starts = [proposed[-1]] if _leaves_states_unseen(proposed[-1]) else []
-    else:
-        everything, nothing = (read(table, last) for last in last_resorts(len(table.labels)))
-        for reading in (everything, nothing):
-            _keep_better(found, reading)
-        best = max(found.values(), key=lambda reading: reading.log_evidence)
-        # One latent for everything takes no label for granted: where many are wrong it is the
-        # better one to start from.
-        starts = [best] if best is everything else [best, everything]
-    budget = affordable_evaluations(table) if max_evaluations is None else max_evaluations
-    _improve(table, found, starts, budget)
-    readings = [
-        replace(reading, n_agreed=n_agreed[structure], n_proposals=len(proposed))
-        for structure, reading in found.items()
+    proposed = _complete_proposals(table, budget, priors)
+    found: dict[Structure, Explanation] = {}
+    for explanation in proposed:
+        _keep_better(found, explanation)
+    starts = _starts(table, proposed, found, budget, priors)
+    _improve(table, found, starts, budget, priors)
+    n_agreed = Counter(explanation.structure for explanation in proposed)
+    explanations = [
+        replace(explanation, n_agreed=n_agreed[structure], n_proposals=len(proposed))
+        for structure, explanation in found.items()
     ]
-    return sorted(readings, key=lambda reading: -reading.log_evidence)
+    return sorted(explanations, key=lambda explanation: -explanation.log_evidence)
 
 
-def _read_proposals(table: RowTable) -> list[Reading]:
+def _complete_proposals(table: ComponentTable, budget: Budget, priors: Priors) -> list[Explanation]:
     """Complete proposals while they get better; one that fits all labels is enough."""
-    readings: list[Reading] = []
+    explanations: list[Explanation] = []
     best, waited = -np.inf, 0
-    for proposal in islice(proposals(table), _MAX_PROPOSALS):
+    attempts = proposals(table, budget=budget, priors=priors)
+    for proposal in islice(attempts, budget.proposals):
         waited += 1
         if proposal is not None:
-            reading = read(table, proposal)
-            if reading.is_clean:
-                return [reading]
-            readings.append(reading)
-            if reading.log_evidence > best:
-                best, waited = reading.log_evidence, 0
-        if waited >= _PATIENCE:
+            explanation = complete(table, proposal, budget=budget, priors=priors)
+            if explanation.is_consistent:
+                return [explanation]
+            explanations.append(explanation)
+            if explanation.log_evidence > best:
+                best, waited = explanation.log_evidence, 0
+        if waited >= budget.patience:
             break
-    return readings
+    return explanations
 
 
-def _leaves_states_unseen(reading: Reading) -> bool:
+def _starts(
+    table: ComponentTable,
+    proposed: list[Explanation],
+    found: dict[Structure, Explanation],
+    budget: Budget,
+    priors: Priors,
+) -> list[Explanation]:
+    """Where to climb from; puts the last resorts among those found unless all labels fit."""
+    if proposed and proposed[-1].is_consistent:
+        return [proposed[-1]] if _leaves_states_unseen(proposed[-1]) else []
+    everything, nothing = (
+        complete(table, last, budget=budget, priors=priors)
+        for last in last_resorts(table.n_components)
+    )
+    for explanation in (everything, nothing):
+        _keep_better(found, explanation)
+    best = max(found.values(), key=lambda explanation: explanation.log_evidence)
+    # One latent for everything takes no label for granted: where many are wrong it is the better
+    # one to start from.
+    return [best] if best is everything else [best, everything]
+
+
+def _leaves_states_unseen(explanation: Explanation) -> bool:
     """Whether a joint state has no rows, which the model forbids (``assump:strong``)."""
-    return len(np.unique(reading.cells)) < prod(reading.domain_sizes)
+    return len(np.unique(explanation.assignment)) < prod(explanation.domain_sizes)
 
 
 def _improve(
-    table: RowTable,
-    found: dict[_Structure, Reading],
-    starts: list[Reading],
-    max_evaluations: int,
+    table: ComponentTable,
+    found: dict[Structure, Explanation],
+    starts: list[Explanation],
+    budget: Budget,
+    priors: Priors,
 ) -> None:
     """Climb from each start, each with an equal share of what the others left over."""
-    for n_left, start in zip(range(len(starts), 0, -1), starts, strict=True):
-        reached, evaluated = climb(table, start, max_evaluations // n_left)
-        max_evaluations -= evaluated
+    left = affordable_evaluations(table, budget)
+    for n_starts, start in zip(range(len(starts), 0, -1), starts, strict=True):
+        reached, evaluated = climb(table, start, left // n_starts, budget=budget, priors=priors)
+        left -= evaluated
         _keep_better(found, reached)
 
 
-def _keep_better(found: dict[_Structure, Reading], reading: Reading) -> None:
-    """One reading for each structure; the earlier one stays unless the later one is better."""
-    held = found.get(reading.structure)
-    if held is None or reading.log_evidence > held.log_evidence + LEAST_GAIN:
-        found[reading.structure] = reading
+def _keep_better(found: dict[Structure, Explanation], explanation: Explanation) -> None:
+    """One explanation for each structure; the earlier one stays unless the later is better."""
+    held = found.get(explanation.structure)
+    if held is None or explanation.log_evidence > held.log_evidence + LEAST_GAIN:
+        found[explanation.structure] = explanation

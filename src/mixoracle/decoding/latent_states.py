@@ -9,6 +9,11 @@ this: all other configurations have a say.
 
 Assumes that two states meet in some configuration of the other latents: where they do not, only
 the number of joint states speaks for a merge.
+
+References
+----------
+.. [1] R. E. Kass and A. E. Raftery, "Bayes factors", Journal of the American Statistical
+   Association 90 (1995): two states are one if the evidence for that is larger.
 """
 
 from __future__ import annotations
@@ -21,10 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from mixoracle.decoding.reading import RowTable, flat
 from mixoracle.families import Family, Prior
 from mixoracle.families.base import Floats
-from mixoracle.mixtures.merging import pool
+from mixoracle.mixtures.greedy import greedy_merges
+from mixoracle.mixtures.merging import log_merge_bonus, pool
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint_states import flat, numbered
+from mixoracle.settings import Priors
 
 Integers = NDArray[np.int64]
 
@@ -46,11 +54,13 @@ class Others:
 
 
 def merge_states(
-    table: RowTable,
+    table: ComponentTable,
     others: Others,
     children: Sequence[int],
     begin: Integers,
     may_merge: NDArray[np.bool_] | None = None,
+    *,
+    priors: Priors = Priors(),
 ) -> Integers:
     """Merge states of a latent while the evidence of its children and of P(H) rises.
 
@@ -63,21 +73,19 @@ def merge_states(
     ]
     everyone = list(range(len(others.domain_sizes)))
     rows = _pooled(table.counts[:, None], others, everyone, begin, n_states)[:, :, 0]
-    terms.append(_JointStates(rows))
-    fewer = [
-        _gain_of_fewer_cells(k, prod(others.domain_sizes), float(table.counts.sum()))
-        for k in range(n_states, 1, -1)
-    ]
-    merged = _merge_greedily(terms, n_states, fewer, may_merge)
-    return np.unique(merged[begin], return_inverse=True)[1].astype(np.int64)
+    terms.append(_JointStates(rows, priors.concentration))
+    # One joint state for each state of the others goes with every merge.
+    a_state = priors.concentration * prod(others.domain_sizes)
+    n_rows = float(table.counts.sum())
+    fewer = [_gain_of_fewer_states(k, a_state, n_rows) for k in range(n_states, 1, -1)]
+    return numbered(_merge_greedily(terms, n_states, fewer, may_merge)[begin])
 
 
-def same_for_child(table: RowTable, others: Others, child: int, begin: Integers) -> Integers:
+def same_for_child(table: ComponentTable, others: Others, child: int, begin: Integers) -> Integers:
     """Which states are the same for one child: a number for each state, (states,)."""
     n_states = int(begin.max()) + 1
     term = _child(table, others, child, begin, n_states)
-    merged = _merge_greedily([term], n_states, [0.0] * (n_states - 1), None)
-    return np.unique(merged, return_inverse=True)[1].astype(np.int64)
+    return numbered(_merge_greedily([term], n_states, [0.0] * (n_states - 1), None))
 
 
 class _Child:
@@ -113,15 +121,15 @@ class _Child:
 class _JointStates:
     """The rows in each joint state, (states, joint states of the others)."""
 
-    def __init__(self, rows: Floats) -> None:
-        self._rows = rows
+    def __init__(self, rows: Floats, concentration: float) -> None:
+        self._rows, self._concentration = rows, concentration
 
     def gain(self, first: Integers, second: Integers) -> Floats:
         """What merging each of these pairs adds to the probability of the joint states."""
         # Where one of the two has no rows the change is 0, as most are.
         pair, other = np.nonzero((self._rows[first] > 0) & (self._rows[second] > 0))
         one, two = self._rows[first[pair], other], self._rows[second[pair], other]
-        change = gammaln(one + two + 1.0) - gammaln(one + 1.0) - gammaln(two + 1.0)
+        change = log_merge_bonus(one, two, self._concentration)
         return np.bincount(pair, change, len(first)).astype(np.float64)
 
     def merge(self, kept: int, absorbed: int) -> None:
@@ -137,31 +145,26 @@ def _merge_greedily(
 ) -> Integers:
     """Merge the best pair as long as it gains; ``fewer[k]`` is gained by the k-th merge anyway."""
 
-    def gain_of(one: Integers, two: Integers) -> Floats:
-        return np.asarray(sum(term.gain(one, two) for term in terms))
+    def gains(first: Integers, second: Integers) -> Floats:
+        return np.asarray(sum(term.gain(first, second) for term in terms))
 
-    alive = np.ones(n_states, dtype=bool) if may_merge is None else may_merge.copy()
-    first, second = (np.flatnonzero(alive)[side] for side in np.triu_indices(alive.sum(), 1))
-    gain = np.full((n_states, n_states), -np.inf)
-    gain[first, second] = gain_of(first, second)
-    merged = np.arange(n_states)
-    for bonus in fewer:
-        kept, absorbed = map(int, np.unravel_index(np.argmax(gain), gain.shape))
-        if gain[kept, absorbed] + bonus <= 0:
-            break
+    def merge(kept: int, absorbed: int, rest: Integers) -> Floats:
         for term in terms:
             term.merge(kept, absorbed)
+        return gains(np.minimum(rest, kept), np.maximum(rest, kept))
+
+    merged = np.arange(n_states)
+    merges = greedy_merges(n_states, gains, merge, may_merge)
+    for bonus, (kept, absorbed, gain) in zip(fewer, merges, strict=False):
+        if gain + bonus <= 0:
+            break
         merged[merged == absorbed] = kept
-        alive[absorbed] = False
-        gain[absorbed, :] = gain[:, absorbed] = -np.inf
-        rest = np.flatnonzero(alive)
-        rest = rest[rest != kept]
-        low, high = np.minimum(rest, kept), np.maximum(rest, kept)
-        gain[low, high] = gain_of(low, high)
     return merged
 
 
-def _child(table: RowTable, others: Others, child: int, begin: Integers, n_states: int) -> _Child:
+def _child(
+    table: ComponentTable, others: Others, child: int, begin: Integers, n_states: int
+) -> _Child:
     parents = others.parents(child)
     pooled = _pooled(table.statistics[child], others, parents, begin, n_states)
     return _Child(pooled, table.families[child], table.priors[child])
@@ -177,9 +180,12 @@ def _pooled(
     return pool(statistics, begin * len(present) + code, shape[0] * shape[1]).reshape(shape)
 
 
-def _gain_of_fewer_cells(n_states: int, n_others: int, n_rows: float) -> float:
-    """What one state less adds to the Dirichlet–multinomial of the joint states, counts apart."""
-    before, after = n_states * n_others, (n_states - 1) * n_others
+def _gain_of_fewer_states(n_states: int, a_state: float, n_rows: float) -> float:
+    """What one state less adds to the Dirichlet–multinomial of the joint states, counts apart.
+
+    ``a_state`` is the concentration that each state of the latent brings with it.
+    """
+    before, after = n_states * a_state, (n_states - 1) * a_state
     return float(
         gammaln(after) - gammaln(after + n_rows) - gammaln(before) + gammaln(before + n_rows)
     )

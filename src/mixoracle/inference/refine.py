@@ -37,8 +37,8 @@ class Refinement:
 
     ``weights`` (∏ domain_sizes,) are P(H) in C order, ``components`` are over the prepared
     coordinates, ``assignment`` (N,) is the most likely joint state of each prepared row,
-    ``history`` the penalised log-likelihood before each iteration. ``log_likelihood`` and ``bic`` are in the
-    units of the observations, the history in those of the prepared coordinates.
+    ``history`` the penalised log-likelihood before each iteration. ``log_likelihood`` and ``bic``
+    are in the units of the observations, the history in those of the prepared coordinates.
     """
 
     weights: Floats

@@ -101,9 +101,9 @@ def log_densities(rows: Rows, labelling: Labelling) -> tuple[Labelling, list[Flo
 def component_table(rows: Rows, labelling: Labelling) -> ComponentTable:
     """The components over X with the statistics of each variable in them."""
     if labelling.joint is None:
-        labels, member, counts = distinct_rows(labelling.labels)
+        labels, member, occurrences = distinct_rows(labelling.labels)
         statistics = tuple(pool(held, member, len(labels)) for held in labelling.features)
-        counts = counts.astype(np.float64)
+        counts = occurrences.astype(np.float64)
     else:
         labels, share = labelling.joint.labels, labelling.joint.responsibilities
         statistics = tuple(share.T @ held for held in labelling.features)

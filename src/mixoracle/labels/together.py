@@ -138,7 +138,9 @@ def _merge_along(
     mergings = []
     for variable, held, piece in zip(rows, features, pieces, strict=True):
         statistics = pool(joint.responsibilities.T @ held, piece, int(piece.max()) + 1)
-        merging = merge_pieces(statistics, variable.family, known, max_components, budget, priors)
+        merging = merge_pieces(
+            statistics, variable.family, known, max_components, budget=budget, priors=priors
+        )
         mergings.append(replace(merging, groups=merging.groups[piece]))
     return tuple(mergings)
 

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from mixoracle.errors import InvalidInputError, NotInjectiveError
 from mixoracle.model import Projection
 from mixoracle.model._arrays import frozen_whole_numbers
-
-# Packed codes stay below this, so that a product of two radices fits a signed 64-bit word.
-_CODE_LIMIT = 2**62
+from mixoracle.model.joint_states import distinct_rows, numbered_columns
 
 
 def checked_labels(labels: Any, n_observed: int) -> NDArray[np.int64]:
@@ -35,25 +33,12 @@ def checked_labels(labels: Any, n_observed: int) -> NDArray[np.int64]:
         )
     if array.size and array.min() < 0:
         raise InvalidInputError(f"labels count from 0; got {int(array.min())}")
-    return np.stack([_ranks(column) for column in array.T], axis=1) if n_observed else array
+    return numbered_columns(array)
 
 
 def group_rows(labels: NDArray[np.int64], columns: Iterable[int]) -> NDArray[np.int64]:
-    """Number the distinct tuples L(j)_S and return the number of each row's tuple.
-
-    Columns are packed into one integer by mixed radix and ranked only when the integer would
-    overflow, so that the work is linear in the labels read, but for the sorting of K integers.
-    """
-    codes = np.zeros(len(labels), dtype=np.int64)
-    radix = 1
-    for i in columns:
-        width = int(labels[:, i].max()) + 1
-        if radix * width >= _CODE_LIMIT:
-            codes = _ranks(codes)
-            radix = int(codes.max()) + 1
-        codes = codes * width + labels[:, i]
-        radix *= width
-    return _ranks(codes)
+    """Number the distinct tuples L(j)_S and return the number of each row's tuple."""
+    return distinct_rows(labels[:, list(columns)])[1]
 
 
 def check_injective(labels: NDArray[np.int64]) -> None:
@@ -93,8 +78,3 @@ def marginal(projection: Projection, subset: Iterable[int]) -> Projection:
     weights = np.zeros(len(representatives))
     np.add.at(weights, groups, projection.weights)
     return Projection(projection.labels[representatives][:, columns], weights)
-
-
-def _ranks(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Replace values by their ranks among the distinct values."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)

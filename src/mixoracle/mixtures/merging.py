@@ -7,6 +7,13 @@ the pieces of each level, because pieces that cut a component have too little sc
 judged from the coarsest on, until finer ones have become hopeless.
 
 Assumes that pieces are described by a :class:`~mixoracle.families.Family`.
+
+References
+----------
+.. [1] K. A. Heller and Z. Ghahramani, "Bayesian hierarchical clustering", ICML 2005: the pair is
+   the one whose union has the largest marginal likelihood.
+.. [2] R. E. Kass and A. E. Raftery, "Bayes factors", Journal of the American Statistical
+   Association 90 (1995): levels are compared by their evidence.
 """
 
 from __future__ import annotations
@@ -21,13 +28,11 @@ from scipy.special import gammaln
 
 from mixoracle.families import Family, Prior
 from mixoracle.families.base import Floats
+from mixoracle.mixtures.greedy import greedy_merges
+from mixoracle.model.joint_states import numbered
+from mixoracle.settings import Budget, Priors
 
-# A level whose evidence is this many nats behind the best one so far ends the search for a finer
-# one: each component too many costs about half a log N for each of its parameters.
-_HOPELESS = 300.0
-# Many components on a grid look like one wide one until most of them are apart, so the search goes
-# on to so many pieces, and to twice as many as the best level has.
-_FEWEST_LEVELS = 16
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Merging:
     the levels of the path.
     """
 
-    groups: NDArray[np.int64]
+    groups: Integers
     prior: Prior
     confidence: float
 
@@ -57,19 +62,13 @@ class CutPieces:
     Dirichlet–multinomial probability of the labels charges for it.
     """
 
-    concentration: float = 1.0
+    concentration: float = Priors.concentration
     # Cut pieces have too little scatter: the prior of the answer is a better one to search with.
     rounds: ClassVar[int] = 2
 
     def merge_bonus(self, first: Floats, second: Floats) -> Floats:
         """What a merge of pieces of these sizes adds to the evidence of the labels."""
-        alpha = self.concentration
-        return np.asarray(
-            gammaln(first + second + alpha)
-            - gammaln(first + alpha)
-            - gammaln(second + alpha)
-            + gammaln(alpha)
-        )
+        return log_merge_bonus(first, second, self.concentration)
 
     def level_score(self, counts: Floats) -> float:
         """Log probability of the labels of all rows."""
@@ -78,7 +77,7 @@ class CutPieces:
 
 @dataclass(frozen=True)
 class KnownPieces:
-    """Pieces that other variables told apart: only each further component is charged for."""
+    """Pieces that other variables separated: only each further component is charged for."""
 
     cost_per_component: float
     # Whole pieces have the scatter of their components, and the first prior is right.
@@ -94,7 +93,7 @@ class KnownPieces:
 
 
 def log_dirichlet_multinomial(counts: Floats, concentration: float) -> float:
-    """Log probability of one sequence of labels with these counts."""
+    """Log probability of one sequence of labels with these counts (Dirichlet–multinomial)."""
     total = concentration * len(counts)
     return float(
         gammaln(total)
@@ -103,11 +102,24 @@ def log_dirichlet_multinomial(counts: Floats, concentration: float) -> float:
     )
 
 
+def log_merge_bonus(first: Floats, second: Floats, concentration: float) -> Floats:
+    """What one label for two adds to :func:`log_dirichlet_multinomial`, their number apart."""
+    return np.asarray(
+        gammaln(first + second + concentration)
+        - gammaln(first + concentration)
+        - gammaln(second + concentration)
+        + gammaln(concentration)
+    )
+
+
 def merge_pieces(
     statistics: Floats,
     family: Family,
     pieces: CutPieces | KnownPieces,
     max_components: int | None = None,
+    *,
+    budget: Budget = Budget(),
+    priors: Priors = Priors(),
 ) -> Merging:
     """Decide which pieces are one component; ``statistics`` is (n_pieces, n_features)."""
     first_level = max(0, len(statistics) - (max_components or len(statistics)))
@@ -115,7 +127,7 @@ def merge_pieces(
     best_score, best = -np.inf, None
     for _ in range(pieces.rounds):
         path = _merge_path(statistics, family, prior, pieces)
-        levels = _score_levels(statistics, family, path, pieces, first_level)
+        levels = _score_levels(statistics, family, path, pieces, first_level, budget, priors)
         chosen = max(levels, key=lambda level: (level.score, -level.n_merges))
         if best is not None and chosen.score <= best_score:
             break
@@ -127,7 +139,7 @@ def merge_pieces(
     return best
 
 
-def pool(statistics: Floats, groups: NDArray[np.int64], n_groups: int) -> Floats:
+def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
     """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
     ones = np.ones(len(groups))
     selector = csr_matrix((ones, (groups, np.arange(len(groups)))), (n_groups, len(groups)))
@@ -139,33 +151,25 @@ def _merge_path(
 ) -> list[tuple[int, int]]:
     """The greedy sequence of merges (kept, absorbed) down to a single piece."""
     current = statistics.copy()
-    n_pieces = len(current)
     evidence = family.log_evidence(current, prior)
-    alive = np.ones(n_pieces, dtype=bool)
-    gain = np.full((n_pieces, n_pieces), -np.inf)
-    first, second = np.triu_indices(n_pieces, 1)
 
-    def gains(one: NDArray[np.int64], other: NDArray[np.int64], joint: Floats) -> Floats:
+    def gains_with(one: Integers | int, other: Integers, joint: Floats) -> Floats:
         bonus = pieces.merge_bonus(current[one, 0], current[other, 0])
         return np.asarray(joint - evidence[one] - evidence[other] + bonus)
 
-    joint = family.log_evidence(current[first] + current[second], prior)
-    gain[first, second] = gain[second, first] = gains(first, second, joint)
-    path = []
-    for _ in range(n_pieces - 1):
-        kept, absorbed = map(int, np.unravel_index(np.argmax(gain), gain.shape))
-        path.append((kept, absorbed))
+    def gains(first: Integers, second: Integers) -> Floats:
+        joint = family.log_evidence(current[first] + current[second], prior)
+        return gains_with(first, second, joint)
+
+    def merge(kept: int, absorbed: int, rest: Integers) -> Floats:
         current[kept] += current[absorbed]
-        alive[absorbed] = False
-        gain[absorbed, :] = gain[:, absorbed] = -np.inf
-        others = np.flatnonzero(alive)
-        others = others[others != kept]
         # The merged piece itself and its unions with all others, in one call.
-        unions = np.vstack([current[[kept]], current[kept] + current[others]])
-        evidence[kept], *joint_with_kept = family.log_evidence(unions, prior)
-        again = np.full(len(others), kept)
-        gain[kept, others] = gain[others, kept] = gains(again, others, np.array(joint_with_kept))
-    return path
+        unions = np.vstack([current[[kept]], current[kept] + current[rest]])
+        joint = family.log_evidence(unions, prior)
+        evidence[kept] = joint[0]
+        return gains_with(kept, rest, joint[1:])
+
+    return [(kept, absorbed) for kept, absorbed, _ in greedy_merges(len(current), gains, merge)]
 
 
 @dataclass(frozen=True)
@@ -181,8 +185,16 @@ def _score_levels(
     path: list[tuple[int, int]],
     pieces: CutPieces | KnownPieces,
     fewest_merges: int,
+    budget: Budget,
+    priors: Priors,
 ) -> list[_Level]:
-    """The evidence of levels of the path under the prior that each level itself suggests."""
+    """The evidence of levels of the path under the prior that each level itself suggests.
+
+    A level far behind the best one so far ends the search for a finer one: each component too many
+    costs about half a log N for each of its parameters. But many components on a grid look like
+    one wide one until most of them are apart, so a coarse end of the path is always looked at, and
+    twice as many pieces as the best level has.
+    """
     current = statistics.copy()
     alive = np.ones(len(current), dtype=bool)
     before_merge = []
@@ -198,8 +210,8 @@ def _score_levels(
         evidence = float(family.log_evidence(level, prior).sum())
         levels.append(_Level(n_merges, evidence + pieces.level_score(level[:, 0]), prior))
         if levels[-1].score > best:
-            best, last_level = levels[-1].score, 2 * len(level) + _FEWEST_LEVELS
-        if levels[-1].score < best - _HOPELESS and len(level) >= last_level:
+            best, last_level = levels[-1].score, 2 * len(level) + budget.coarse_levels
+        if levels[-1].score < best - priors.hopeless_level and len(level) >= last_level:
             break
         if n_merges > 0:
             kept, absorbed = path[n_merges - 1]
@@ -208,8 +220,8 @@ def _score_levels(
     return levels
 
 
-def _groups_at(path: list[tuple[int, int]], level: int) -> NDArray[np.int64]:
+def _groups_at(path: list[tuple[int, int]], level: int) -> Integers:
     groups = np.arange(len(path) + 1)
     for kept, absorbed in path[:level]:
         groups[groups == absorbed] = kept
-    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    return numbered(groups)

@@ -38,7 +38,12 @@ def segment(
         labels, features = _cut_with_missing(variable, seed, budget)
         pieces = pool(features, labels, int(labels.max()) + 1)
         merging = merge_pieces(
-            pieces, family, CutPieces(priors.concentration), max_components, budget, priors
+            pieces,
+            family,
+            CutPieces(priors.concentration),
+            max_components,
+            budget=budget,
+            priors=priors,
         )
         labels = merging.groups[labels]
     sizes = np.bincount(labels, minlength=merging.n_components)
@@ -80,7 +85,12 @@ def _segment_whole(
         n_found = int(labels.max()) + 1
         pieces = pool(variable.features, labels, n_found)
         merging = merge_pieces(
-            pieces, variable.family, CutPieces(priors.concentration), max_components, budget, priors
+            pieces,
+            variable.family,
+            CutPieces(priors.concentration),
+            max_components,
+            budget=budget,
+            priors=priors,
         )
         if merging.n_components <= priors.full_share * n_found or n_pieces >= limit:
             return merging.groups[labels], merging

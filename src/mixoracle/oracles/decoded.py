@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle._checks import make_generator
-from mixoracle.decoding.decoding import Explanation, decode
+from mixoracle.decoding import Explanation, decode
 from mixoracle.families.choice import Families
 from mixoracle.labels.labelling import Labelling, Rows, component_table
 from mixoracle.mixtures.expectation import most_likely_states

@@ -1,0 +1,196 @@
+"""Small changes of an explanation, of three kinds.
+
+States of a latent that are the same are merged; a latent is dropped, two are joined, or one is
+taken apart into several; a state is split or a latent is added. Each change is the states of all
+latents afterwards, for every component over X; whether it is any good is for the caller to say
+(:mod:`~mixoracle.decoding.moves`). Changes come one at a time, so that a caller who has seen
+enough need not wait for the others.
+
+Assumes that the explanation to change is complete: every component over X has a joint state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.decoding.common_parts import find_latents
+from mixoracle.decoding.explanation import Explanation, Proposal
+from mixoracle.decoding.latent_states import Others, merge_states, same_for_child
+from mixoracle.decoding.parents import choose_parents
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint_states import distinct_rows, flat, numbered, numbered_columns
+from mixoracle.settings import Budget, Priors
+
+# The fewest states that are those of two latents.
+_LEAST_PRODUCT = 2 * 2
+
+Integers = NDArray[np.int64]
+Change = tuple[str, Integers]
+"""What is done, and the states of the latents afterwards, (T, m)."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much work a change may take, and what is believed beforehand."""
+
+    budget: Budget
+    priors: Priors
+
+
+def merge_equal_states(
+    table: ComponentTable, explanation: Explanation, limits: Limits
+) -> Iterator[Change]:
+    """Merge the states of a latent that are the same for all its children together."""
+    for latent, size in enumerate(explanation.domain_sizes):
+        if size > limits.budget.states_compared:
+            continue
+        states, others, children = _around(explanation, latent)
+        merged = merge_states(table, others, children, states, priors=limits.priors)
+        if merged.max() + 1 < size:
+            yield "merged states", _replaced(explanation.states, latent, merged[:, None])
+
+
+def change_latents(
+    table: ComponentTable, explanation: Explanation, limits: Limits
+) -> Iterator[Change]:
+    """Drop a latent, join two of them, or take one apart."""
+    latents = range(len(explanation.domain_sizes))
+    for latent in latents:
+        yield "dropped a latent", np.delete(explanation.states, latent, axis=1)
+    for first, second in combinations(latents, 2):
+        yield from _joined(explanation, first, second, limits)
+    for latent in latents:
+        yield from _taken_apart(table, explanation, latent, limits)
+
+
+def tell_more_apart(
+    table: ComponentTable, explanation: Explanation, limits: Limits
+) -> Iterator[Change]:
+    """Split one state of a latent, or add a latent."""
+    yield from _added(table, explanation, limits)
+    for latent, size in enumerate(explanation.domain_sizes):
+        for state in range(size):
+            yield from _split(table, explanation, latent, state, limits)
+
+
+def _split(
+    table: ComponentTable, explanation: Explanation, latent: int, state: int, limits: Limits
+) -> Iterator[Change]:
+    """Cut one state into its components over X, and merge those that are not worth a state."""
+    states, others, children = _around(explanation, latent)
+    inside = np.flatnonzero(states == state)
+    size = explanation.domain_sizes[latent]
+    if not 1 < len(inside) <= limits.budget.states_compared:
+        return
+    finer = states.copy()
+    finer[inside[1:]] = size + np.arange(len(inside) - 1)
+    may_merge = np.arange(size + len(inside) - 1) >= size
+    may_merge[state] = True
+    merged = merge_states(table, others, children, finer, may_merge, priors=limits.priors)
+    if len(np.unique(merged[inside])) > 1:
+        split = _replaced(explanation.states, latent, merged[:, None])
+        yield from _if_affordable("split a state", split, limits)
+
+
+def _joined(explanation: Explanation, first: int, second: int, limits: Limits) -> Iterator[Change]:
+    """One latent for two, with the combinations of their states that were seen."""
+    states, sizes = explanation.states, explanation.domain_sizes
+    both = numbered(flat(states[:, [first, second]], [sizes[first], sizes[second]]))
+    joined = np.delete(_replaced(states, second, both[:, None]), first, axis=1)
+    yield from _if_affordable("joined two latents", joined, limits)
+
+
+def _taken_apart(
+    table: ComponentTable, explanation: Explanation, latent: int, limits: Limits
+) -> Iterator[Change]:
+    """Several latents for one: those that its children have in common.
+
+    Each child tells which states are the same for it. If the latent is a product of several, these
+    partitions are labels of its states, from which the common parts are found as from any labels.
+    What they leave out, because the children that would tell were ignored, is one more latent.
+    """
+    if not _LEAST_PRODUCT <= explanation.domain_sizes[latent] <= limits.budget.states_compared:
+        return
+    states, others, children = _around(explanation, latent)
+    labels = np.stack([same_for_child(table, others, i, states) for i in children], axis=1)
+    speaking = [column for column in range(len(children)) if labels[:, column].max() > 0]
+    seen: set[bytes] = set()
+    for heard, ignored in product((labels, _only_balanced(labels)), _at_most_one_of(speaking)):
+        found = find_latents(heard, [column for column in speaking if column not in ignored])
+        parts = np.stack([part.states for part in found], axis=1)
+        if parts.tobytes() in seen or max(part.n_states for part in found) == len(labels):
+            continue
+        seen.add(parts.tobytes())
+        apart = _replaced(explanation.states, latent, parts[states])
+        if len(distinct_rows(parts)[0]) < len(labels):
+            apart = _with_rest(table, apart, states, children, limits)
+        yield from _if_affordable("took a latent apart", apart, limits)
+
+
+def _at_most_one_of(speaking: list[int]) -> Iterator[tuple[int, ...]]:
+    """None of the children, then each of them, but never all."""
+    yield ()
+    if len(speaking) > 1:
+        yield from ((column,) for column in speaking)
+
+
+def _only_balanced(labels: Integers) -> Integers:
+    """Labels of which those that too many states share say nothing any more.
+
+    All components of a variable are in equally many joint states (``obs:counting``). Two that
+    overlap and were taken for one are in twice as many, and would glue latents together.
+    """
+    heard = labels.copy()
+    for column in heard.T:
+        n_states = np.bincount(column)
+        crowded = np.flatnonzero((n_states > np.median(n_states))[column])
+        column[crowded] = len(n_states) + np.arange(len(crowded))
+    return numbered_columns(heard)
+
+
+def _added(table: ComponentTable, explanation: Explanation, limits: Limits) -> Iterator[Change]:
+    """One more latent, for what tells components over X in one joint state apart."""
+    variables, each = list(range(table.n_observed)), np.arange(table.n_components)
+    added = _with_rest(table, explanation.states, each, variables, limits)
+    if added.shape[1] > len(explanation.domain_sizes):
+        yield from _if_affordable("added a latent", added, limits)
+
+
+def _with_rest(
+    table: ComponentTable, states: Integers, finer: Integers, children: list[int], limits: Limits
+) -> Integers:
+    """Add a latent for what tells ``finer`` states (T,) apart beyond the latents that are there."""
+    if finer.max() >= limits.budget.states_of_rest:
+        return states
+    proposal = Proposal.of_all(states)
+    parents = choose_parents(table, proposal, budget=limits.budget)
+    others = Others(states, proposal.domain_sizes, parents)
+    rest = merge_states(table, others, children, finer, priors=limits.priors)
+    return states if rest.max() == 0 else np.column_stack([states, rest])
+
+
+def _around(explanation: Explanation, latent: int) -> tuple[Integers, Others, list[int]]:
+    """The states of one latent, everything else, and the variables that it drives."""
+    states = explanation.states
+    others = Others(
+        np.delete(states, latent, axis=1),
+        explanation.domain_sizes[:latent] + explanation.domain_sizes[latent + 1 :],
+        np.delete(explanation.adjacency, latent, axis=1),
+    )
+    return states[:, latent], others, list(explanation.latents[latent][0])
+
+
+def _replaced(states: Integers, latent: int, columns: Integers) -> Integers:
+    """The states with other columns in the place of one latent's."""
+    return np.hstack([states[:, :latent], columns, states[:, latent + 1 :]])
+
+
+def _if_affordable(action: str, states: Integers, limits: Limits) -> Iterator[Change]:
+    if prod(Proposal.of_all(states).domain_sizes) <= limits.budget.joint_states:
+        yield action, states

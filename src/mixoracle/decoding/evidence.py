@@ -1,0 +1,102 @@
+"""How good an explanation is: the evidence of the whole model, and whether the labels fit it.
+
+The evidence of Γ with a joint state for every component over X is a product: the marginal
+likelihood of each component of each variable, the probability of the joint states of all rows
+(Dirichlet–multinomial), and a factor against joint states that stay empty. Its logarithm is the
+one score by which all explanations of a table are compared [1]_.
+
+Assumes that the components over X do not mix joint states: each of them is in one.
+
+References
+----------
+.. [1] R. E. Kass and A. E. Raftery, "Bayes factors", Journal of the American Statistical
+   Association 90 (1995).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.decoding.explanation import Explanation
+from mixoracle.families.base import Floats
+from mixoracle.mixtures.merging import log_dirichlet_multinomial
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint import emptiness
+from mixoracle.model.joint_states import configurations, distinct_rows
+from mixoracle.settings import Priors
+
+
+def score(
+    table: ComponentTable,
+    adjacency: NDArray[np.bool_],
+    domain_sizes: tuple[int, ...],
+    assignment: NDArray[np.int64],
+    *,
+    priors: Priors = Priors(),
+) -> Explanation:
+    """The explanation with this Γ and these joint states, with its evidence."""
+    codes = configurations(adjacency, domain_sizes)
+    evidence = _log_evidence(table, assignment, codes, domain_sizes, priors)
+    is_consistent = explains_labels(table.labels, assignment, codes, priors)
+    return Explanation(adjacency, domain_sizes, assignment, evidence, is_consistent)
+
+
+def explains_labels(
+    labels: NDArray[np.int64],
+    assignment: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    priors: Priors,
+) -> bool:
+    """Whether the labels (T, n) are exactly the configurations, up to their names.
+
+    ``codes`` (joint states, n) are the configurations. Where most joint states were never seen,
+    too much is explained by too little.
+    """
+    enough = min(priors.seen_share * len(codes), priors.many_seen)
+    if len(np.unique(assignment)) < len(assignment) or len(assignment) < enough:
+        return False
+    return all(
+        _is_same_partition(column, codes[assignment, i]) for i, column in enumerate(labels.T)
+    )
+
+
+def sum_by(code: NDArray[np.int64], statistics: Floats) -> Floats:
+    """Sums over the components that share a code, in the order of the codes; quick for few.
+
+    Examples
+    --------
+    >>> sum_by(np.array([5, 2, 5]), np.array([[1.0], [2.0], [4.0]])).tolist()
+    [[2.0], [5.0]]
+    """
+    order = np.argsort(code, kind="stable")
+    ordered = code[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return np.asarray(np.add.reduceat(statistics[order], starts, axis=0))
+
+
+def _log_evidence(
+    table: ComponentTable,
+    assignment: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    domain_sizes: tuple[int, ...],
+    priors: Priors,
+) -> float:
+    """The evidence of all components and of the joint states of all rows.
+
+    Joint states that stay empty count against an explanation: the model says that all can occur,
+    and zeros in P(H) would otherwise be a cheap way to explain anything by more latents.
+    """
+    rows = np.bincount(assignment, table.counts, len(codes)).astype(np.float64)
+    total = log_dirichlet_multinomial(rows, priors.concentration)
+    total -= emptiness(rows.reshape(domain_sizes))
+    for i, (statistics, family, prior) in enumerate(table.variables()):
+        of_components = sum_by(codes[assignment, i], statistics)
+        total += float(family.log_evidence(of_components, prior).sum())
+    return total
+
+
+def _is_same_partition(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
+    """Whether two labellings say the same, up to the names of their labels."""
+    pairs, _, _ = distinct_rows(np.stack([first, second], axis=1))
+    return len(pairs) == len(np.unique(first)) == len(np.unique(second))

@@ -1,0 +1,121 @@
+"""Γ from the states of the latents: which of them each variable needs, and which none needs.
+
+A variable depends on the latents whose configurations give its components the largest evidence.
+Two things are no latents of their own, whatever the labels suggest: one that the others determine
+leaves joint states empty that the model does not allow (``assump:strong``), and twins drive the
+same variables, so that no data tell them from one latent with the pairs of their states
+(``assm:twins``).
+
+Assumes that the proposed states are right but for a few rows.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.decoding.evidence import sum_by
+from mixoracle.decoding.explanation import Proposal
+from mixoracle.families import Family, Prior
+from mixoracle.families.base import Floats
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint_states import distinct_rows, flat, numbered
+from mixoracle.settings import Budget, Priors
+
+
+def choose_parents(
+    table: ComponentTable, proposal: Proposal, *, budget: Budget = Budget()
+) -> NDArray[np.bool_]:
+    """Γ by the evidence of each variable's components, (n, m)."""
+    adjacency = np.zeros((table.n_observed, proposal.states.shape[1]), dtype=bool)
+    for i, (statistics, family, prior) in enumerate(table.variables()):
+        chosen = _best_parents(statistics[proposal.kept], family, prior, proposal, budget)
+        adjacency[i, list(chosen)] = True
+    return adjacency
+
+
+def needed_latents(
+    proposal: Proposal, counts: Floats, *, budget: Budget = Budget(), priors: Priors = Priors()
+) -> list[int]:
+    """The latents with the fewest joint states that tell apart what all latents together do.
+
+    A latent that the others determine leaves joint states empty that the model does not allow
+    (``assump:strong``): an item that needs two skills is no third skill. Rows that contradict this
+    are few, where there are components over X that do not exist; ``counts`` are the rows of the
+    components that the proposal keeps.
+    """
+    sizes = proposal.domain_sizes
+    everything = list(range(len(sizes)))
+    if not 2 <= len(everything) <= budget.latents_compared:
+        return everything
+    together = flat(proposal.states, sizes)
+    n_together = len(np.unique(together))
+    allowed = priors.stray_share * float(counts.sum())
+
+    def tell_apart(chosen: tuple[int, ...]) -> bool:
+        code = flat(proposal.states[:, list(chosen)], [sizes[j] for j in chosen])
+        return _rows_in_minority(code, together, counts) <= allowed
+
+    choices = [c for size in range(1, len(sizes)) for c in combinations(everything, size)]
+    choices.sort(key=lambda c: prod(sizes[j] for j in c))
+    for chosen in choices:
+        if prod(sizes[j] for j in chosen) >= n_together and tell_apart(chosen):
+            return list(chosen)
+    return everything
+
+
+def join_twins(
+    adjacency: NDArray[np.bool_], states: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """One latent for all that drive the same variables (``assm:twins``), none where that is none.
+
+    Twins have the evidence of one latent whose states are the pairs of theirs, and no data tell
+    the two apart. Returns Γ (n, m') and the states (T, m').
+    """
+    groups: dict[bytes, list[int]] = {}
+    for j, column in enumerate(adjacency.T):
+        if column.any():
+            groups.setdefault(column.tobytes(), []).append(j)
+    joined = np.empty((len(states), len(groups)), dtype=np.int64)
+    for place, twins in enumerate(groups.values()):
+        sizes = [int(size) for size in states[:, twins].max(axis=0) + 1]
+        code = flat(states[:, twins], sizes)
+        joined[:, place] = numbered(code) if len(twins) > 1 else code
+    return adjacency[:, [twins[0] for twins in groups.values()]], joined
+
+
+def _rows_in_minority(code: NDArray[np.int64], finer: NDArray[np.int64], counts: Floats) -> float:
+    """Rows that are not in the commonest finer state of their code."""
+    pairs, index, _ = distinct_rows(np.stack([code, finer], axis=1))
+    largest = np.zeros(int(code.max()) + 1)
+    np.maximum.at(largest, pairs[:, 0], np.bincount(index, counts))
+    return float(counts.sum() - largest.sum())
+
+
+def _best_parents(
+    statistics: Floats, family: Family, prior: Prior, proposal: Proposal, budget: Budget
+) -> tuple[int, ...]:
+    """The latents that this variable depends on, by the evidence of its components."""
+    sizes = proposal.domain_sizes
+
+    def evidence(choices: list[tuple[int, ...]]) -> Floats:
+        codes = [flat(proposal.states[:, list(c)], [sizes[j] for j in c]) for c in choices]
+        pooled = [sum_by(code, statistics) for code in codes]
+        starts = np.cumsum([0, *(len(held) for held in pooled[:-1])])
+        return np.add.reduceat(family.log_evidence(np.vstack(pooled), prior), starts)
+
+    latents = range(len(sizes))
+    if len(sizes) <= budget.all_parent_sets:
+        choices = [c for size in range(len(sizes) + 1) for c in combinations(latents, size)]
+        return choices[int(np.argmax(evidence(choices)))]
+    chosen: tuple[int, ...] = ()
+    best = float(evidence([chosen])[0])
+    while True:
+        neighbours = [tuple(sorted(set(chosen) ^ {j})) for j in latents]
+        scores = evidence(neighbours)
+        if scores.max() <= best:
+            return chosen
+        best, chosen = float(scores.max()), neighbours[int(np.argmax(scores))]

@@ -1,0 +1,74 @@
+"""The components over all of X as a table: what labelling hands over and decoding explains.
+
+Each row is one component over X, with its label in every observed variable, the sufficient
+statistics of every variable in it, and how many rows of the data it holds. Statistics of a family
+add up, so whoever reads the table never goes back to the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.families import Family, Prior
+from mixoracle.families.base import Floats
+
+
+@dataclass(frozen=True)
+class ComponentTable:
+    """T components over X in n observed variables.
+
+    Attributes
+    ----------
+    labels : (T, n) int array
+        L: the component of each X_i in each component over X.
+    statistics : tuple of (T, f_i) arrays
+        The sufficient statistics of X_i in each component over X, by its family.
+    families, priors : tuple
+        The family of each X_i with its prior.
+    counts : (T,) array
+        How many rows of the data each component over X holds; shares of rows count as such.
+    is_family_trusted : bool
+        Where the families are not to be relied on, more components always fit better, and the
+        evidence must not ask for more than were seen.
+    """
+
+    labels: NDArray[np.int64]
+    statistics: tuple[Floats, ...]
+    families: tuple[Family, ...]
+    priors: tuple[Prior, ...]
+    counts: Floats
+    is_family_trusted: bool = True
+
+    def __post_init__(self) -> None:
+        n_components, n_observed = self.labels.shape
+        parts = (self.statistics, self.families, self.priors)
+        if any(len(part) != n_observed for part in parts):
+            raise InvalidInputError(
+                f"a table with labels of {n_observed} observed variables needs statistics, a "
+                f"family and a prior for each; got {[len(part) for part in parts]}"
+            )
+        lengths = {len(self.counts), *map(len, self.statistics)}
+        if lengths - {n_components}:
+            raise InvalidInputError(
+                f"a table with labels of {n_components} components over X needs as many counts "
+                f"and rows of statistics; got {sorted(lengths)}"
+            )
+
+    @property
+    def n_components(self) -> int:
+        """T, how many components over X there are."""
+        return len(self.labels)
+
+    @property
+    def n_observed(self) -> int:
+        """n, how many observed variables there are."""
+        return int(self.labels.shape[1])
+
+    def variables(self) -> Iterator[tuple[Floats, Family, Prior]]:
+        """The statistics of each observed variable with its family and prior, one after another."""
+        return zip(self.statistics, self.families, self.priors, strict=True)
