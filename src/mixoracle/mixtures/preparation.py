@@ -22,6 +22,7 @@ from mixoracle.families.choice import Families, checked_families, column_kinds
 from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
+from mixoracle.settings import Priors
 
 # Variances square the data and densities divide by them; both must stay within double precision.
 LARGEST = 1e100
@@ -71,7 +72,9 @@ class Prepared:
         return None if held is None else held.take(rows)
 
 
-def prepare(observations: Observations, families: Families = None) -> Prepared:
+def prepare(
+    observations: Observations, families: Families = None, priors: Priors = Priors()
+) -> Prepared:
     """Bring observations into canonical order and units; ``families`` are those declared."""
     _refuse_too_few(observations)
     declared = checked_families(families, observations.names)
@@ -88,9 +91,13 @@ def prepare(observations: Observations, families: Families = None) -> Prepared:
     log_units = 0.0
     for i, block in zip(variables, ordered, strict=True):
         order, name = keyed[i][0], observations.names[i]
-        kinds = column_kinds(observations, name, declared.get(name))
-        sizes = [0 if held is None else len(held) for held in observations.levels[i]]
-        encoder = fit_encoder(block[rows], [kinds[c] for c in order], [sizes[c] for c in order])
+        levels = observations.levels[i]
+        has_levels = [held is not None for held in levels]
+        kinds = column_kinds(name, observations[int(i)], has_levels, declared.get(name))
+        sizes = [0 if held is None else len(held) for held in levels]
+        encoder = fit_encoder(
+            block[rows], [kinds[c] for c in order], [sizes[c] for c in order], priors
+        )
         blocks.append(encoder.encode(block[rows]))
         log_units += encoder.log_units(block[rows], blocks[-1])
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))

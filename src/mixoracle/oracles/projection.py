@@ -12,13 +12,11 @@ finer ones.
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mixoracle._checks import check_whole, make_generator
-from mixoracle.families import CategoricalFamily, Family
+from mixoracle.families.base import joined_families
 from mixoracle.families.choice import Families
 from mixoracle.labels.labelling import Labelling
 from mixoracle.mixtures.mixture import Variable, fit_mixture, unit_variance
@@ -106,28 +104,21 @@ class ProjectionOracle(ReadingOracle):
 
 
 def _variables(seen: Labelling) -> list[Variable]:
-    """The variables as the mixture sees them; all items together are one, which is quicker.
+    """The variables as the mixture sees them; those that can be joined are one, which is quicker.
 
-    Nothing is lost by that: within a component items are independent in any case.
+    Nothing is lost by that: within a component they are independent in any case.
     """
-    items = [i for i, family in enumerate(seen.families) if isinstance(family, CategoricalFamily)]
-    others = [i for i in range(len(seen.families)) if i not in items]
-    variables = [
-        Variable(
-            seen.families[i],
-            seen.cells[i],
-            seen.patterns[i],
-            unit_variance(seen.families[i].embedding(seen.blocks[i])),
-        )
-        for i in others
+    embeddings = [
+        unit_variance(family.embedding(block))
+        for family, block in zip(seen.families, seen.blocks, strict=True)
     ]
-    if items:
-        family = CategoricalFamily([size for i in items for size in _n_levels(seen.families[i])])
-        cells = family.features(np.hstack([seen.blocks[i] for i in items]))
-        embeddings = [unit_variance(seen.families[i].embedding(seen.blocks[i])) for i in items]
-        variables.append(Variable(family, cells, None, np.hstack(embeddings)))
+    alone, joined = joined_families(seen.families)
+    variables = [
+        Variable(seen.families[i], seen.cells[i], seen.patterns[i], embeddings[i]) for i in alone
+    ]
+    for family, members in joined:
+        features = family.features(np.hstack([seen.blocks[i] for i in members]))
+        variables.append(
+            Variable(family, features, None, np.hstack([embeddings[i] for i in members]))
+        )
     return variables
-
-
-def _n_levels(family: Family) -> list[int]:
-    return [int(size) for size in cast(CategoricalFamily, family).n_levels]
