@@ -31,7 +31,7 @@ def test_a_level_of_probability_0_is_never_drawn():
 
 @pytest.mark.parametrize("code", [-1.0, 3.0, 0.5, np.inf])
 def test_codes_out_of_range_are_refused(code):
-    with pytest.raises(InvalidInputError, match=r"column 1 has codes 0 to 2; got .* missing cell"):
+    with pytest.raises(InvalidInputError, match=r"column 1 has codes 0 to 2; got .* missing value"):
         HELD.log_density(np.array([[0.0, code]]))
 
 
