@@ -14,8 +14,8 @@ from mixoracle import LatentGraphLearner, Observations
 from mixoracle.cli import main
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import DataWarning, InvalidInputError
-from mixoracle.families.choice import FAMILIES
-from mixoracle.families.encoding import MAX_WIDTH
+from mixoracle.families import registry
+from mixoracle.families.ellipsoids import MAX_WIDTH
 from mixoracle.mixtures.preparation import LARGEST
 from mixoracle.observations.answers import MOST_LEVELS
 from mixoracle.observations.columns import MISSING_WORDS
@@ -44,7 +44,7 @@ def test_the_page_does_what_it_says(tmp_path, monkeypatch):
 
 
 def test_the_page_names_what_the_code_knows():
-    for family in FAMILIES:
+    for family in registry.names():
         assert f"`{family}`" in PAGE
     for word in MISSING_WORDS - {""}:
         assert f"`{word}`" in PAGE

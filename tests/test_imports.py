@@ -84,6 +84,8 @@ def test_the_import_rules_are_kept(source_copy):
         ("structure/extra.py", "import mixoracle.oracles.exact", "Stages do not import stages"),
         ("oracles/extra.py", "import mixoracle.metrics", "Stages know only errors"),
         ("model/extra.py", "import mixoracle.oracles.protocol", "The records know nothing"),
+        ("families/extra.py", "import mixoracle.model.joint", "A family knows nothing"),
+        ("families/extra.py", "import mixoracle.observations", "Each layer knows only"),
         ("learner.py", "import mixoracle.datasets", "Each layer knows only those below it"),
         ("learner.py", "import mixoracle.metrics", "Each layer knows only those below it"),
         ("inference/refine.py", "import mixoracle.learner", "Each layer knows only those below it"),

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from mixoracle._arrays import frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, ComponentSet, JointTable, LatentModel
-from mixoracle.model._arrays import frozen_whole_numbers
 
 # Up to this many latents all matchings are tried (8! = 40 320, a few hundredths of a second).
 _MAX_EXACT_LATENTS = 8

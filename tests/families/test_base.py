@@ -38,7 +38,7 @@ def test_patterns_tell_which_cells_were_seen(missing):
 @pytest.mark.parametrize("seed", range(5))
 def test_missing_cells_have_no_features(name, seed, draw):
     case = draw(name, seed)
-    block = case.rows(30, gaps=0.4)
+    block = case.rows(30, missing=0.4)
     block[0] = np.nan
     features = case.family.features(block)
     np.testing.assert_array_equal(features[:, 0], ~np.isnan(block).all(axis=1))
@@ -53,7 +53,7 @@ def test_missing_cells_have_no_features(name, seed, draw):
 @pytest.mark.parametrize("seed", range(5))
 def test_log_densities_are_those_of_the_components(name, gaps, seed, draw):
     case = draw(name, seed)
-    block = case.rows(200, gaps=gaps)
+    block = case.rows(200, missing=gaps)
     found = case.family.log_density(case.family.features(block), case.truth, Patterns.of(block))
     np.testing.assert_allclose(found, case.truth.log_density(block), rtol=1e-7, atol=1e-8)
 
@@ -144,7 +144,7 @@ def em_history(case, block, n_components, iterations=25):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_em_only_rises(name, gaps, seed, draw):
     case = draw(name, seed)
-    history = em_history(case, case.rows(150, gaps=gaps), n_components=2)
+    history = em_history(case, case.rows(150, missing=gaps), n_components=2)
     # Rounding of sums of some hundred terms, nothing more.
     assert np.all(np.diff(history) >= -1e-9 * np.abs(history[:-1]))
     assert history[-1] > history[0]
@@ -173,7 +173,7 @@ def test_components_of_other_data_reach_less_likelihood_and_penalty(name, seed, 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_embedding_has_no_gaps(name, gaps, seed, draw):
     case = draw(name, seed)
-    block = case.rows(300, gaps=gaps)
+    block = case.rows(300, missing=gaps)
     block[0] = np.nan
     embedded = case.family.embedding(block)
     assert len(embedded) == len(block)
@@ -200,7 +200,7 @@ def test_columns_that_nobody_saw_do_no_harm(name, draw):
 @pytest.mark.parametrize("name", ["diagonal", "categorical", "counts", "gamma"])
 def test_rows_of_independent_columns_need_no_completion(name, draw):
     case = draw(name, 0)
-    block = case.rows(20, gaps=0.3)
+    block = case.rows(20, missing=0.3)
     features = case.family.features(block)
     labels = np.zeros(20, dtype=np.int64)
     completed = case.family.completed(features, labels, case.truth, Patterns.of(block))

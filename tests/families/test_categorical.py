@@ -3,9 +3,9 @@ import pytest
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import CategoricalFamily
-from mixoracle.families.categorical import PRIOR_ROWS_PER_LEVEL
 from mixoracle.mixtures.merging import KnownPieces, merge_pieces
 from mixoracle.model import CategoricalComponents
+from mixoracle.settings import Priors
 
 SEEDS = range(15)
 
@@ -14,7 +14,7 @@ SEEDS = range(15)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_evidence_is_the_product_of_the_predictive_probabilities(seed, gaps, draw):
     case = draw("categorical", seed)
-    family, block = case.family, case.rows(25, gaps=gaps)
+    family, block = case.family, case.rows(25, missing=gaps)
     prior = family.prior(family.features(case.rows(60)).sum(axis=0, keepdims=True))
     counts = prior.concentration.copy()
     starts = np.cumsum(family.n_levels) - family.n_levels
@@ -32,8 +32,8 @@ def test_the_prior_has_the_shares_of_all_rows_and_few_rows_of_weight():
     family = CategoricalFamily([2, 4])
     block = np.array([[0.0, 1.0]] * 30 + [[1.0, 2.0]] * 10)
     prior = family.prior(family.features(block).sum(axis=0, keepdims=True))
-    np.testing.assert_allclose(prior.concentration[:2].sum(), 2 * PRIOR_ROWS_PER_LEVEL)
-    np.testing.assert_allclose(prior.concentration[2:].sum(), 4 * PRIOR_ROWS_PER_LEVEL)
+    np.testing.assert_allclose(prior.concentration[:2].sum(), 2 * Priors().rows_per_level)
+    np.testing.assert_allclose(prior.concentration[2:].sum(), 4 * Priors().rows_per_level)
     np.testing.assert_allclose(prior.concentration[0] / prior.concentration[1], 30.5 / 10.5)
     assert np.all(prior.concentration > 0)
 

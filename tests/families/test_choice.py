@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.choice import FAMILIES, checked_families, column_kinds
+from mixoracle.families.choice import checked_families, column_kinds
+from mixoracle.families.registry import names
 from mixoracle.observations import Observations
 
 RNG = np.random.default_rng(0)
@@ -15,7 +16,8 @@ AMOUNTS = RNG.gamma(2.0, size=300)
 
 def kinds(block, declared=None, **options):
     observations = Observations.from_arrays({"V": block}, **options)
-    return column_kinds(observations, "V", declared)
+    has_levels = [levels is not None for levels in observations.levels[0]]
+    return column_kinds("V", observations["V"], has_levels, declared)
 
 
 class TestByTheValues:
@@ -55,7 +57,7 @@ class TestByTheValues:
     def test_levels_are_categorical_whatever_is_declared(self):
         words = np.array(["a", "b", "c"])[np.arange(300) % 3]
         assert kinds(words) == ["categorical"]
-        for declared in FAMILIES:
+        for declared in names():
             assert kinds(words, declared) == ["categorical"]
 
     def test_each_column_of_a_block_has_its_own_kind(self):

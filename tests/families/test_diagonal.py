@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mixoracle.families import DiagonalFamily, GaussianFamily
-from mixoracle.families.elliptical import VARIANCE_FLOOR
+from mixoracle.settings import Priors
 
 SEEDS = range(15)
 
@@ -12,7 +12,7 @@ SEEDS = range(15)
 def test_a_block_is_its_columns_one_by_one(seed, gaps, draw):
     """Evidence, prior and components of one column are those of a normal family of width 1."""
     case = draw("diagonal", seed)
-    pieces = [case.rows(n, gaps=gaps) for n in (2, 9, 30)]
+    pieces = [case.rows(n, missing=gaps) for n in (2, 9, 30)]
     statistics = np.stack([case.family.features(piece).sum(axis=0) for piece in pieces])
     prior = case.family.prior(statistics)
     components = case.family.components(statistics, prior)
@@ -35,7 +35,7 @@ def test_rows_without_any_scatter_make_a_proper_component():
     statistics = family.features(np.full((50, 2), 0.7)).sum(axis=0, keepdims=True)
     components = family.components(statistics, family.prior(statistics))
     np.testing.assert_allclose(components.means, 0.7)
-    assert 0 < components.variances.max() <= 2.0 * VARIANCE_FLOOR
+    assert 0 < components.variances.max() <= 2.0 * Priors().variance_floor
 
 
 def test_gaps_are_filled_with_the_column_mean_in_the_embedding():

@@ -46,7 +46,7 @@ def expected_features(case, row, j):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_statistics_are_expected_statistics(name, gaps, seed, draw):
     case = draw(name, seed)
-    block = case.rows(25, gaps=gaps)
+    block = case.rows(25, missing=gaps)
     share = case.rng.dirichlet([1.0, 1.0], 25)
     expected = np.stack(
         [
@@ -65,7 +65,7 @@ def test_statistics_are_expected_statistics(name, gaps, seed, draw):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_completed_rows_are_worth_what_was_seen_of_them(name, gaps, seed, draw):
     case = draw(name, seed)
-    block = case.rows(25, gaps=gaps)
+    block = case.rows(25, missing=gaps)
     if gaps:
         block[3] = np.nan
     labels = case.rng.integers(0, 2, 25)
@@ -99,7 +99,7 @@ def test_half_seen_rows_do_not_raise_the_evidence_of_a_wrong_split(draw):
     kept = 0
     for seed in range(20):
         case = draw("gaussian", seed)
-        block = case.rows(300, label=0, gaps=0.3)
+        block = case.rows(300, label=0, missing=0.3)
         family, patterns = case.family, Patterns.of(block)
         labels = case.rng.integers(0, 2, 300)
         start = np.stack([family.features(case.rows(150, label=0)).sum(axis=0)] * 2)

@@ -14,13 +14,8 @@ from mixoracle.families import (
     ProductFamily,
     StudentFamily,
 )
-from mixoracle.families.encoding import (
-    MAX_WIDTH,
-    STUDENT_DEGREES,
-    Encoder,
-    fit_encoder,
-    number_part,
-)
+from mixoracle.families.ellipsoids import MAX_WIDTH
+from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.model import (
     CategoricalComponents,
     CountComponents,
@@ -30,6 +25,7 @@ from mixoracle.model import (
     ProductComponents,
     StudentComponents,
 )
+from mixoracle.settings import Priors
 
 KINDS = ("gaussian", "diagonal", "student", "gamma", "counts", "categorical")
 N_LEVELS = 4
@@ -72,7 +68,7 @@ def drawn_components(family, rng, k=3):
         CountFamily: lambda: CountComponents(np.exp(means), spread),
         GammaFamily: lambda: GammaComponents(np.exp(means), spread),
         DiagonalFamily: lambda: DiagonalComponents(means, spread / 4.0),
-        StudentFamily: lambda: StudentComponents(means, matrices, STUDENT_DEGREES),
+        StudentFamily: lambda: StudentComponents(means, matrices, Priors().student_degrees),
         GaussianFamily: lambda: GaussianComponents(means, matrices),
     }
     return made[type(family)]()
@@ -174,7 +170,8 @@ class TestWideBlocks:
     @pytest.mark.parametrize("n_samples", [200, 15])
     def test_they_are_seen_through_their_leading_directions(self, kind, n_samples):
         block, rng = self.block(0, n_samples)
-        part = number_part(block, np.arange(self.WIDTH), kind)
+        # What is said of normal components holds for the part that the search uses.
+        part = encoder_of(block, [kind] * self.WIDTH).for_search().parts[0]
         assert part.n_coordinates == MAX_WIDTH
         np.testing.assert_allclose(part.rotation.T @ part.rotation, np.eye(MAX_WIDTH), atol=1e-10)
         scaled = (block - part.shift) / part.scale
@@ -233,18 +230,17 @@ def test_levels_need_three_columns_to_be_told_alone(kinds, expected):
 @pytest.mark.parametrize(
     ("kinds", "expected"),
     [
-        (["gaussian"] * 2, 2),
-        (["student"] * 3, 3),
-        (["diagonal"] * 2, None),
-        (["counts"], None),
-        (["categorical"] * 3, None),
-        (["gaussian", "counts"], None),
+        (["gaussian"] * 2, True),
+        (["student"] * 3, True),
+        (["diagonal"] * 2, False),
+        (["counts"], False),
+        (["categorical"] * 3, False),
+        (["gaussian", "counts"], False),
     ],
 )
 def test_shapes_are_judged_where_all_columns_are_dependent_numbers(kinds, expected):
     block, _ = drawn_block(0, kinds)
-    found = encoder_of(block, kinds).numbers
-    assert (None if found is None else len(found)) == expected
+    assert encoder_of(block, kinds).is_shape_judged == expected
 
 
 def test_the_search_uses_normal_components_where_tails_are_heavy():

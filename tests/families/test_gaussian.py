@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mixoracle.families import GaussianFamily
-from mixoracle.families.gaussian import VARIANCE_FLOOR, NormalInverseWishart
+from mixoracle.families.elliptical import NormalInverseWishart
 from mixoracle.model import GaussianComponents
+from mixoracle.settings import Priors
 
 SEEDS = range(15)
 
@@ -74,7 +75,7 @@ def test_the_prior_expects_the_scatter_within_pieces_wherever_they_lie(seed):
     family, pieces, rng = drawn_pieces(seed)
     n_rows = sum(map(len, pieces))
     within = sum((piece - piece.mean(axis=0)).T @ (piece - piece.mean(axis=0)) for piece in pieces)
-    within = within / (n_rows - len(pieces)) + VARIANCE_FLOOR * np.eye(family.width)
+    within = within / (n_rows - len(pieces)) + Priors().variance_floor * np.eye(family.width)
     moved = [piece + 5.0 * rng.normal(size=family.width) for piece in pieces]
     for held in (pieces, moved):
         prior = family.prior(statistics_of(family, held))
@@ -176,4 +177,4 @@ def test_rows_without_any_scatter_make_a_proper_component():
     components = family.components(statistics, family.prior(statistics))
     np.testing.assert_allclose(components.means, 0.7)
     # Positive definite by construction of the record, and no wider than the floor asks for.
-    assert components.covariances.max() <= 2.0 * VARIANCE_FLOOR
+    assert components.covariances.max() <= 2.0 * Priors().variance_floor

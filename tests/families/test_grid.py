@@ -33,7 +33,7 @@ def test_without_any_data_the_grid_is_weighed_equally(family):
 def test_no_other_point_of_the_grid_and_no_other_mean_reaches_more(name, kind, seed, draw):
     case = draw(name, seed, d=1)
     family = case.family
-    pieces = [case.rows(int(n), gaps=0.2) for n in case.rng.integers(1, 60, 2)]
+    pieces = [case.rows(int(n), missing=0.2) for n in case.rng.integers(1, 60, 2)]
     # Weighted statistics, as EM has them.
     weights = [case.rng.random(len(piece)) for piece in pieces]
     statistics = np.stack(

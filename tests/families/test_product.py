@@ -40,7 +40,7 @@ def test_the_order_of_the_parts_does_not_matter(seed, draw):
     turned = ProductFamily(
         list(zip(case.family.families[::-1], case.family.columns[::-1], strict=True))
     )
-    pieces = [case.rows(30, j, gaps=0.2) for j in (0, 1)]
+    pieces = [case.rows(30, j, missing=0.2) for j in (0, 1)]
     answers = []
     for family in (case.family, turned):
         statistics = np.stack([family.features(piece).sum(axis=0) for piece in pieces])

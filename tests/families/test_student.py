@@ -4,6 +4,7 @@ from scipy import stats
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import GaussianFamily, StudentFamily
+from mixoracle.settings import Priors
 
 SEEDS = range(10)
 
@@ -73,10 +74,10 @@ def test_the_density_of_a_piece_is_a_lower_bound_and_exact_for_one_row(seed, dra
 
 
 def test_the_parameters_are_as_many_as_those_of_normal_components():
-    assert StudentFamily(4, 3.0).n_parameters == GaussianFamily(4).n_parameters == 14
+    assert StudentFamily(4).n_parameters == GaussianFamily(4).n_parameters == 14
 
 
 @pytest.mark.parametrize("degrees", [0.0, -2.0, np.inf, np.nan])
 def test_degrees_of_freedom_are_checked(degrees):
     with pytest.raises(InvalidInputError, match="should be a number above 0"):
-        StudentFamily(2, degrees)
+        StudentFamily(2, priors=Priors(student_degrees=degrees))

@@ -204,7 +204,7 @@ class TestOtherKinds:
         marks = np.tile([1.0, 2.0, 3.0, 4.0], 30)
         prepared = prepare(Observations.from_arrays({"q": marks}))
         np.testing.assert_array_equal(np.unique(prepared.blocks[0]), [0, 1, 2, 3])
-        assert prepared.encoders[0].numbers is None
+        assert not prepared.encoders[0].is_shape_judged
         declared = prepare(Observations.from_arrays({"q": marks}), {"q": "gaussian"})
         assert declared.blocks[0].std() == pytest.approx(1.0)
 

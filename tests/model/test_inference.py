@@ -18,7 +18,6 @@ from mixoracle.model import (
     ProductComponents,
     StudentComponents,
 )
-from mixoracle.model.expectation import expectation
 from mixoracle.model.export.agrum import load_pyagrum, to_pyagrum
 from mixoracle.model.factorisation import factorised, truncated
 
@@ -369,7 +368,7 @@ def test_means_are_those_of_samples_whatever_the_family(full_model, family):
 def test_effects_range_over_members_whatever_the_family(full_model, family):
     model = of_family(full_model, family)
     found = model.effect("H1", "X1")
-    means = expectation(model.components[0]).values
+    means = model.components[0].averages().values
     assert found.mean_of == model.query("X1").mean_of
     assert found.mean_lower == pytest.approx((found.member_lower @ means).min(axis=0))
     assert found.mean_upper == pytest.approx((found.member_upper @ means).max(axis=0))

@@ -7,7 +7,6 @@ import pytest
 
 from mixoracle.datasets import kind_problem, random_model
 from mixoracle.model import CPDAG, JointTable, LatentModel
-from mixoracle.model.expectation import expectation
 from mixoracle.report import html
 from mixoracle.report.evidence import Runner
 
@@ -171,7 +170,7 @@ def test_mixed_blocks_are_shown_by_their_parts(kind_page):
     text = " ".join(Elements(page).words)
     for title in ("X1[0]", "X1[2] = a", "X1[4]"):
         assert title in text
-    means = expectation(result.model.components[0])
+    means = result.model.components[0].averages()
     assert f'<td class="num">{html._number(float(means.values[0, 0]))}</td>' in page
     for kind in ("levels (4)", "counts", "numbers"):
         assert f'class="kind">{kind}</th>' in page

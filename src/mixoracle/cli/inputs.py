@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.families.choice import FAMILIES
+from mixoracle.families import registry
 from mixoracle.observations import ColumnKind, Observations
 from mixoracle.observations.grouping import did_you_mean
 from mixoracle.report.columns import Column, missing_note, read_columns
@@ -65,8 +65,8 @@ def read_input(path: str, choices: InputChoices) -> Input:
     kinds = _all_kinds(choices)
     everywhere, declared = read_families(choices.family)
     labels = [name for name, kind in kinds.items() if kind is ColumnKind.CATEGORICAL]
-    labels += [name for name, family in declared.items() if family == "categorical"]
-    categorical = True if everywhere == "categorical" else list(dict.fromkeys(labels))
+    labels += [name for name, family in declared.items() if family == registry.LEVELS]
+    categorical = True if everywhere == registry.LEVELS else list(dict.fromkeys(labels))
     try:
         observations, ids = _read_with_ids(path, groups, categorical, choices)
     except InvalidInputError as error:
@@ -85,10 +85,12 @@ def read_input(path: str, choices: InputChoices) -> Input:
 
 
 def _guess_note(columns: Sequence[Column]) -> str:
-    """What to say where numbers were taken for levels or counts; empty where none were."""
+    """What to say where numbers were taken for anything special; empty where none were."""
     guessed = {
-        word: [column.title for column in columns if column.guessed and column.kind == word]
-        for word in ("levels", "counts")
+        known.words: [
+            column.title for column in columns if column.guessed and column.family == known.name
+        ]
+        for known in reversed(registry.entries())
     }
     parts = [f"{listed(titles, 3)} as {word}" for word, titles in guessed.items() if titles]
     if not parts:
@@ -118,10 +120,10 @@ def read_families(given: tuple[str, ...]) -> tuple[str | None, dict[str, str]]:
     declared: dict[str, str] = {}
     for entry in given:
         name, found, family = entry.rpartition("=")
-        if family not in FAMILIES:
+        if family not in registry.names():
             raise InvalidInputError(
-                f"--family should name one of {', '.join(FAMILIES)}, as in visits=counts; got "
-                f"{entry!r}"
+                f"--family should name one of {', '.join(registry.names())}, as in visits=counts; "
+                f"got {entry!r}"
             )
         if declared.get(name, family) != family or (not found and everywhere not in (None, family)):
             raise InvalidInputError(
@@ -157,7 +159,7 @@ def _families(
     by_column = dict(zip(observations.column_names, owners, strict=True))
     for name, kind in kinds.items():
         if kind is ColumnKind.CONTINUOUS:
-            families.setdefault(name if name in names else by_column[name], "gaussian")
+            families.setdefault(name if name in names else by_column[name], registry.NUMBERS)
     return {**families, **declared}
 
 

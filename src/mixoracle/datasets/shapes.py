@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import ComponentSet, GaussianComponents, LatentModel
+from mixoracle.families.base import WithMeans
+from mixoracle.model import GaussianComponents, LatentModel
 
 Floats = NDArray[np.float64]
 Shape = Literal["ball", "heavy", "laplace", "skewed"]
@@ -28,7 +29,7 @@ _GAMMA_SHAPE = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ShapedComponents(ComponentSet):
+class ShapedComponents(WithMeans):
     """Components of a given shape around given means, with given covariances.
 
     Parameters
@@ -40,11 +41,11 @@ class ShapedComponents(ComponentSet):
         independent centred Gamma with shape 2.
     """
 
-    means: Floats
     covariances: Floats
     shape: Shape
 
     family: ClassVar[str] = "shaped"
+    shared: ClassVar[frozenset[str]] = frozenset({"shape"})
 
     def __post_init__(self) -> None:
         frame = GaussianComponents(self.means, self.covariances)
@@ -55,14 +56,6 @@ class ShapedComponents(ComponentSet):
         object.__setattr__(self, "covariances", frame.covariances)
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "_frame", frame)
-
-    @property
-    def n_components(self) -> int:
-        return len(self.means)
-
-    @property
-    def width(self) -> int:
-        return int(self.means.shape[1])
 
     def log_density(self, block: Floats) -> Floats:
         answer = np.empty((len(block), self.n_components))
@@ -81,21 +74,6 @@ class ShapedComponents(ComponentSet):
             members = labels == j
             rows[members] = standard[members] @ factors[j].T + self.means[j]
         return rows
-
-    def same_component(self, first: int, second: int) -> bool:
-        return np.array_equal(self.means[first], self.means[second]) and np.array_equal(
-            self.covariances[first], self.covariances[second]
-        )
-
-    def take(self, order: NDArray[np.int64]) -> ShapedComponents:
-        return ShapedComponents(self.means[order], self.covariances[order], self.shape)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {
-            "means": self.means,
-            "covariances": self.covariances,
-            "shape": np.array(self.shape),
-        }
 
     def __repr__(self) -> str:
         return f"ShapedComponents({self.n_components} {self.shape} in R^{self.width})"

@@ -1,24 +1,40 @@
 """Component families: how one component of an observed variable is described and judged."""
 
-from mixoracle.families.base import Family, LinearFamily, Patterns, Prior
-from mixoracle.families.categorical import CategoricalFamily
-from mixoracle.families.counts import CountFamily
-from mixoracle.families.diagonal import DiagonalFamily
-from mixoracle.families.gamma import GammaFamily
-from mixoracle.families.gaussian import GaussianFamily
-from mixoracle.families.product import ProductFamily
-from mixoracle.families.student import StudentFamily
+from mixoracle.families.averages import Averages, Entry
+from mixoracle.families.base import ComponentSet, Family, LinearFamily, Patterns, Prior
+from mixoracle.families.categorical import CategoricalComponents, CategoricalFamily
+from mixoracle.families.counts import CountComponents, CountFamily
+from mixoracle.families.diagonal import DiagonalComponents, DiagonalFamily
+from mixoracle.families.entry import FamilyEntry
+from mixoracle.families.gamma import GammaComponents, GammaFamily
+from mixoracle.families.gaussian import GaussianComponents, GaussianFamily
+from mixoracle.families.product import ProductComponents, ProductFamily
+from mixoracle.families.registry import register, registered
+from mixoracle.families.student import StudentComponents, StudentFamily
 
 __all__ = [
+    "Averages",
+    "CategoricalComponents",
     "CategoricalFamily",
+    "ComponentSet",
+    "CountComponents",
     "CountFamily",
+    "DiagonalComponents",
     "DiagonalFamily",
+    "Entry",
     "Family",
+    "FamilyEntry",
+    "GammaComponents",
     "GammaFamily",
+    "GaussianComponents",
     "GaussianFamily",
     "LinearFamily",
     "Patterns",
     "Prior",
+    "ProductComponents",
     "ProductFamily",
+    "StudentComponents",
     "StudentFamily",
+    "register",
+    "registered",
 ]

@@ -1,36 +1,207 @@
-"""The small interface that all component families share.
+"""What all families share: components of one observed variable, and how they are learned.
 
-A family is used through *additive statistics*: each row of a block is turned into a feature
-vector, and the statistics of a piece of data are the (weighted) sum of its rows' features. Pieces
-are then merged by adding, and the evidence, the fit and the log density all read off sums. That is
-what keeps counting components, decoding and EM quick: none of them goes back to the rows.
+A :class:`ComponentSet` holds the components C(X_i, j) of one observed variable in its own units,
+one for each configuration of pa(X_i). Configurations are counted in C order over the parents'
+states, parents in ascending order: with parents H_1 (2 states) and H_3 (3 states), component 4 is
+H_1=1, H_3=1.
 
-A cell that is missing has features 0. For a family whose columns are independent within a
-component that is all there is to it, because each column brings its own count. A family with
-dependence between the columns is told which cells were seen (:class:`Patterns`), and uses the
-distribution of those alone.
+A :class:`Family` learns such components over coordinates, from *additive statistics*: each row of
+a block is turned into a feature vector, and the statistics of a piece of data are the (weighted)
+sum of its rows' features. Pieces are then merged by adding, and the evidence, the fit and the log
+density all read off sums. That is what keeps counting components, decoding and EM quick: none of
+them goes back to the rows.
 
-Assumes that a log density is linear in the features, as it is for exponential families, or that
-the family overrides what :class:`LinearFamily` makes of that.
+Values may be missing (NaN), at random. The density of a row is then that of the values that were
+seen, and a row without any has log density 0 in every component. A missing value has features 0.
+For a family whose columns are independent within a component that is all there is to it, because
+each column brings its own count. A family with dependence between the columns is given which
+values were seen (:class:`Patterns`), and uses the distribution of those alone.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.model import ComponentSet
+from mixoracle._arrays import FrozenArrays, frozen_array
+from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.families.averages import Averages
 
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ComponentSet(FrozenArrays, ABC):
+    """The components of one observed variable; one subclass for each family."""
+
+    family: ClassVar[str]
+    # Parameters that all components share. The first axis of all others counts the components.
+    shared: ClassVar[frozenset[str]] = frozenset()
+    _families: ClassVar[dict[str, type[ComponentSet]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # A class that several families share has no name of its own.
+        if "family" in vars(cls):
+            ComponentSet._families[cls.family] = cls
+
+    @property
+    @abstractmethod
+    def n_components(self) -> int:
+        """How many components there are, k(X_i)."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many columns the observed variable has."""
+
+    @abstractmethod
+    def log_density(self, block: Floats) -> Floats:
+        """Return log P(x | component) as an (N, n_components) array for an (N, width) block.
+
+        Missing values are NaN; the density is that of the others.
+        """
+
+    @abstractmethod
+    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+        """Draw one row from component ``labels[r]`` for each r; an (N, width) array."""
+
+    def averages(self) -> Averages:
+        """The mean of each column of numbers, the probability of each level of the others."""
+        return Averages.of_means(np.full((self.n_components, self.width), np.nan))
+
+    def same_component(self, first: int, second: int) -> bool:
+        """Whether two components are the same distribution."""
+        return all(
+            np.array_equal(array[first], array[second])
+            for name, array in self.arrays().items()
+            if name not in self.shared
+        )
+
+    def take(self, order: NDArray[np.int64]) -> Self:
+        """Return the components ``order``, in that order."""
+        return type(self)(
+            **{
+                name: array if name in self.shared else array[order]
+                for name, array in self.arrays().items()
+            }
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the parameters as plain arrays, keyed by the constructor's argument names."""
+        return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+
+    @staticmethod
+    def from_arrays(family: str, arrays: Mapping[str, NDArray[Any]]) -> ComponentSet:
+        """Rebuild what :meth:`arrays` took apart."""
+        if family not in ComponentSet._families:
+            known = ", ".join(sorted(ComponentSet._families))
+            raise FileFormatError(
+                f"unknown component family {family!r}; this version knows {known}"
+            )
+        return ComponentSet._families[family]._rebuilt(arrays)
+
+    @classmethod
+    def _rebuilt(cls, arrays: Mapping[str, NDArray[Any]]) -> ComponentSet:
+        """A family whose arrays are not its constructor's arguments says how they become so."""
+        return cls(**arrays)
+
+    def _check_block(self, block: Floats) -> None:
+        if block.ndim != 2 or block.shape[1] != self.width:
+            raise InvalidInputError(
+                f"a block of this variable should have shape (N, {self.width}); got {block.shape}"
+            )
+
+    def _check_labels(self, labels: NDArray[np.int64]) -> None:
+        if len(labels) and not 0 <= labels.min() <= labels.max() < self.n_components:
+            raise InvalidInputError(
+                f"component labels should run from 0 to {self.n_components - 1}; "
+                f"got {int(labels.min())} to {int(labels.max())}"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ComponentSet):
+            return NotImplemented
+        mine, theirs = self.arrays(), other.arrays()
+        return (
+            self.family == other.family
+            and mine.keys() == theirs.keys()
+            and all(np.array_equal(mine[key], theirs[key]) for key in mine)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.family, *(array.tobytes() for array in self.arrays().values())))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WithMeans(ComponentSet):
+    """Components with ``means`` (n_components, width) as their first parameter."""
+
+    means: Floats
+
+    @property
+    def n_components(self) -> int:
+        return int(self.means.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.means.shape[1])
+
+    def averages(self) -> Averages:
+        return Averages.of_means(self.means)
+
+
+class IndependentColumns(ComponentSet):
+    """Components whose columns are independent within each: a row's density is a product."""
+
+    @abstractmethod
+    def _log_density_of_column(self, column: int, values: Floats) -> Floats:
+        """The log density of n values of one column, none of them missing: (n, n_components)."""
+
+    def log_density(self, block: Floats) -> Floats:
+        self._check_block(block)
+        result = np.zeros((len(block), self.n_components))
+        for column, values in enumerate(np.asarray(block, dtype=np.float64).T):
+            missing = np.isnan(values)
+            if not missing.any():
+                result += self._log_density_of_column(column, values)
+            elif not missing.all():
+                seen = np.flatnonzero(~missing)
+                result[seen] += self._log_density_of_column(column, values[seen])
+        return result
+
+
+def parameters(values: Any, what: str) -> Floats:
+    """A (n_components, width) array of finite numbers, with something in it."""
+    array = frozen_array(values, np.float64, what)
+    if array.ndim != 2 or array.size == 0:
+        raise InvalidInputError(
+            f"{what} should have shape (k, d), with at least one component and one column; got "
+            f"{array.shape}"
+        )
+    if not np.all(np.isfinite(array)):
+        raise InvalidInputError(f"{what} should be finite; at least one is not")
+    return array
+
+
+def positive_parameters(values: Any, shape: tuple[int, ...], what: str) -> Floats:
+    """An array of numbers above 0, perhaps infinite, of the shape that the others have."""
+    array = frozen_array(values, np.float64, what)
+    if array.shape != shape:
+        raise InvalidInputError(f"{what} should have shape {shape}; got {array.shape}")
+    if not np.all(array > 0):
+        raise InvalidInputError(f"{what} should be above 0; the smallest is {array.min():.3g}")
+    return array
+
+
 @dataclass(frozen=True)
 class Patterns:
-    """Which cells of a block were seen.
+    """Which values of a block were seen.
 
     ``seen`` (P, width) holds the patterns that occur, ``which`` (N,) the pattern of each row.
     """
@@ -69,16 +240,20 @@ class Family(ABC):
     def n_parameters(self) -> int:
         """Free parameters of one component."""
 
+    def joined_with(self, other: Family) -> Family | None:
+        """One family over the columns of both, if it is quicker and as good; else None."""
+        return None
+
     @abstractmethod
     def features(self, block: Floats) -> Floats:
         """The feature vector of each row, (N, width) to (N, n_features).
 
-        Column 0 is 1, or 0 in a row with nothing in it; missing cells (NaN) have features 0.
+        Column 0 is 1, or 0 in a row with nothing in it; missing values (NaN) have features 0.
         """
 
     @abstractmethod
     def embedding(self, block: Floats) -> Floats:
-        """Coordinates in which rows of one component lie close together, without gaps."""
+        """Coordinates in which rows of one component lie close together, with no value missing."""
 
     @abstractmethod
     def prior(self, statistics: Floats) -> Prior:
@@ -129,8 +304,32 @@ class Family(ABC):
         """
 
 
+def joined_families(
+    families: Sequence[Family],
+) -> tuple[list[int], list[tuple[Family, list[int]]]]:
+    """The places of families that stand alone, and the others joined, each with its places.
+
+    Joined families are independent within a component, so they need no patterns.
+    """
+    alone: list[int] = []
+    joined: list[tuple[Family, list[int]]] = []
+    for place, family in enumerate(families):
+        if family.joined_with(family) is None:
+            alone.append(place)
+            continue
+        for j, (known, places) in enumerate(joined):
+            both = known.joined_with(family)
+            if both is not None:
+                joined[j] = (both, places)
+                places.append(place)
+                break
+        else:
+            joined.append((family, [place]))
+    return alone, joined
+
+
 class LinearFamily(Family):
-    """A family whose log density is linear in the features, gaps or not."""
+    """A family whose log density is linear in the features, with values missing or not."""
 
     @abstractmethod
     def natural(self, components: ComponentSet) -> Floats:

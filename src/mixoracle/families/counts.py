@@ -1,24 +1,39 @@
-"""Counts: negative binomial components, with Poisson as the limit.
+"""Counts: Poisson components, or negative binomial where they scatter more than that.
 
-With the size r of the negative binomial fixed, the success probability has a conjugate Beta prior
-(for Poisson, the rate a Gamma prior). The sizes are kept to a grid, so that log Γ(x + r) of each
-is a feature, and counts of any scatter have additive statistics.
+A column counts events whose rate is the same for all rows of a component (Poisson) or differs
+from row to row by a Gamma factor of mean 1 (negative binomial). The variance is
+mean + mean² / size; an infinite size is Poisson. With the size r fixed, the success probability
+has a conjugate Beta prior (for Poisson, the rate a Gamma prior). The sizes are kept to a grid, so
+that log Γ(x + r) of each is a feature, and counts of any scatter have additive statistics.
 
 Assumes whole numbers of at least 0, and columns that are independent within a component.
 """
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Floats, Prior
-from mixoracle.families.gaps import standardised
+from mixoracle.families.base import (
+    ComponentSet,
+    Floats,
+    IndependentColumns,
+    Prior,
+    WithMeans,
+    parameters,
+    positive_parameters,
+)
+from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.grid import GridFamily
-from mixoracle.model import ComponentSet, CountComponents
+from mixoracle.families.missing import standardised
+from mixoracle.families.units import Part
+from mixoracle.settings import Priors
 
 # Poisson first: where nothing tells sizes apart the first is taken, and it is the simplest. A step
 # of 2 misjudges the scatter by at most a factor sqrt(2), 0.03 nats a row.
@@ -31,17 +46,71 @@ _PENALTY_EVENTS = 0.5
 _FEWEST_EVENTS = 0.5
 # Square roots of Poisson counts have nearly constant variance, most nearly with this added.
 _ANSCOMBE = 0.375
+# Counts of events usually include a case with none or one; sizes and readings hardly do.
+_SMALLEST_COUNT = 1
+# Rows that are looked at first: most numbers are not whole, and that shows at once.
+_FEW_ROWS = 100
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountComponents(WithMeans, IndependentColumns):
+    """Negative binomial or Poisson components.
+
+    Parameters
+    ----------
+    means : (n_components, width) array
+        Above 0.
+    sizes : (n_components, width) array
+        Above 0; infinity is Poisson.
+    """
+
+    sizes: Floats
+
+    family: ClassVar[str] = "counts"
+
+    def __post_init__(self) -> None:
+        means = parameters(self.means, "component means")
+        means = positive_parameters(means, means.shape, "component means")
+        sizes = positive_parameters(self.sizes, means.shape, "component sizes")
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "sizes", sizes)
+
+    def _log_density_of_column(self, column: int, values: Floats) -> Floats:
+        possible = (values >= 0) & (values == np.floor(values)) & np.isfinite(values)
+        counts = np.where(possible, values, 0.0)[:, None]
+        means, sizes = self.means[:, column], self.sizes[:, column]
+        result = np.empty((len(values), self.n_components))
+        poisson = np.isinf(sizes)
+        rate, size = means[~poisson], sizes[~poisson]
+        result[:, poisson] = counts * np.log(means[poisson]) - means[poisson]
+        result[:, ~poisson] = (
+            gammaln(counts + size)
+            - gammaln(size)
+            - size * np.log1p(rate / size)
+            + counts * (np.log(rate) - np.log(rate + size))
+        )
+        return np.where(possible[:, None], result - gammaln(counts + 1.0), -np.inf)
+
+    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+        self._check_labels(labels)
+        rates, sizes = self.means[labels], self.sizes[labels]
+        mixed = np.isfinite(sizes)
+        rates[mixed] *= rng.standard_gamma(sizes[mixed]) / sizes[mixed]
+        return rng.poisson(rates).astype(np.float64)
+
+    def __repr__(self) -> str:
+        return f"CountComponents({self.n_components} components over {self.width} counts)"
 
 
 class CountFamily(GridFamily):
     """Negative binomial components over ``width`` independent columns.
 
-    The features are 1, then for all columns whether the cell was seen, x, log x!, and for each
+    The features are 1, then for all columns whether the value was seen, x, log x!, and for each
     finite size r log Γ(x + r) - log Γ(r).
     """
 
-    def __init__(self, width: int) -> None:
-        super().__init__(width, SIZES)
+    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
+        super().__init__(width, SIZES, priors)
 
     def features(self, block: Floats) -> Floats:
         seen = ~np.isnan(block)
@@ -66,14 +135,14 @@ class CountFamily(GridFamily):
         return CountComponents(*self._best(statistics, prior))
 
     def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
-        held = cast(CountComponents, components)
-        return self._penalty(held.means, held.sizes, prior)
+        known = cast(CountComponents, components)
+        return self._penalty(known.means, known.sizes, prior)
 
     def natural(self, components: ComponentSet) -> Floats:
-        held = cast(CountComponents, components)
-        constant, linear = _coefficients(held.means, held.sizes)
-        rising = self._places(held.sizes)[:, None, :] == np.arange(1, len(SIZES))[:, None]
-        nothing = np.zeros((held.n_components, 1))
+        known = cast(CountComponents, components)
+        constant, linear = _coefficients(known.means, known.sizes)
+        rising = self._places(known.sizes)[:, None, :] == np.arange(1, len(SIZES))[:, None]
+        nothing = np.zeros((known.n_components, 1))
         return np.hstack(
             [nothing, constant, linear, -np.ones_like(linear), rising.reshape(len(nothing), -1)]
         )
@@ -136,3 +205,46 @@ def _coefficients(means: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     constant = np.where(finite, -r * np.log1p(means / r), -means)
     linear = np.log(means) - np.where(finite, np.log(means + r), 0.0)
     return constant, linear
+
+
+@dataclass(frozen=True)
+class CountPart(Part):
+    """Counts as they are."""
+
+    @cached_property
+    def family(self) -> CountFamily:
+        return CountFamily(len(self.columns), priors=self.priors)
+
+    def decode(self, components: ComponentSet) -> CountComponents:
+        known = cast(CountComponents, components)
+        return CountComponents(known.means[:, self._ascending], known.sizes[:, self._ascending])
+
+
+def _recognises(seen: Floats) -> bool:
+    few = seen[:_FEW_ROWS]
+    if not np.array_equal(few, np.floor(few)):
+        return False
+    smallest = seen.min()
+    return bool(
+        0 <= smallest <= _SMALLEST_COUNT
+        and seen.max() > smallest
+        and np.array_equal(seen, np.floor(seen))
+    )
+
+
+def _check(seen: Floats, variable: str) -> None:
+    if seen.min() < 0 or not np.array_equal(seen, np.floor(seen)):
+        raise InvalidInputError(
+            f"counts should be whole numbers from 0 on; {variable} is declared so and holds "
+            f"{seen[(seen < 0) | (seen != np.floor(seen))][0]:g}"
+        )
+
+
+COUNTS = FamilyEntry(
+    name=CountComponents.family,
+    purpose="whole numbers from 0 on",
+    words="counts",
+    part=CountPart,
+    check=_check,
+    recognises=_recognises,
+)

@@ -1,53 +1,100 @@
-"""Normal components whose columns are independent, judged by Normal–inverse-gamma evidence.
+"""Independent numbers: normal components with diagonal covariances, Normal–inverse-gamma evidence.
 
-Each column brings its own count of seen cells, sum and sum of squares, so that gaps need no
-further care. Priors are those of ``elliptical`` for one column at a time: the prior variance of a
-column is its pooled scatter within the pieces.
-
-It expects columns with mean 0 and unit variance (see ``preparation``).
+Each column brings its own count of seen values, sum and sum of squares, so that missing values
+need no further care. Priors are those of ``elliptical`` for one column at a time: the prior
+variance of a column is its pooled scatter within the pieces.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from mixoracle.families.base import Floats, LinearFamily, Prior
-from mixoracle.families.elliptical import PRIOR_EXTRA_ROWS, PRIOR_MEAN_ROWS, VARIANCE_FLOOR
-from mixoracle.families.gaps import filled_with_means
-from mixoracle.model import ComponentSet, DiagonalComponents
+from mixoracle.errors import InvalidInputError
+from mixoracle.families.base import (
+    ComponentSet,
+    Floats,
+    IndependentColumns,
+    LinearFamily,
+    Prior,
+    WithMeans,
+    parameters,
+    positive_parameters,
+)
+from mixoracle.families.entry import FamilyEntry
+from mixoracle.families.missing import filled_with_means
+from mixoracle.families.numbers import NumberPart
+from mixoracle.settings import Priors
 
-# The inverse-Wishart prior of one column has 2 degrees of freedom beyond those that count as rows.
-_DEGREES = 2.0 + PRIOR_EXTRA_ROWS
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiagonalComponents(WithMeans, IndependentColumns):
+    """Normal components with diagonal covariances.
+
+    Parameters
+    ----------
+    means : (n_components, width) array
+    variances : (n_components, width) array
+        Above 0.
+    """
+
+    variances: Floats
+
+    family: ClassVar[str] = "diagonal"
+
+    def __post_init__(self) -> None:
+        means = parameters(self.means, "component means")
+        variances = positive_parameters(self.variances, means.shape, "component variances")
+        if not np.all(np.isfinite(variances)):
+            raise InvalidInputError("component variances should be finite; at least one is not")
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "variances", variances)
+
+    def _log_density_of_column(self, column: int, values: Floats) -> Floats:
+        variances = self.variances[:, column]
+        squared = (values[:, None] - self.means[:, column]) ** 2
+        return np.asarray(-0.5 * (squared / variances + np.log(2.0 * np.pi * variances)))
+
+    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+        self._check_labels(labels)
+        standard = rng.standard_normal((len(labels), self.width))
+        return np.asarray(standard * np.sqrt(self.variances)[labels] + self.means[labels])
+
+    def __repr__(self) -> str:
+        return f"DiagonalComponents({self.n_components} components in R^{self.width})"
 
 
 @dataclass(frozen=True)
 class NormalInverseGamma:
-    """The prior of each column: mean ~ N(0, variance / κ_0), scale / variance ~ χ²(_DEGREES)."""
+    """The prior of each column: mean ~ N(0, variance / mean_rows), scale / variance ~ χ²."""
 
+    mean_rows: float  # κ_0
+    degrees: float  # ν_0, of χ²
     scale: Floats  # (width,)
 
     @cached_property
     def log_normaliser(self) -> Floats:
         """The part of the evidence that no data enter, (width,)."""
         return np.asarray(
-            0.5 * (_DEGREES * np.log(self.scale) + np.log(PRIOR_MEAN_ROWS))
-            - gammaln(0.5 * _DEGREES)
+            0.5 * (self.degrees * np.log(self.scale) + np.log(self.mean_rows))
+            - gammaln(0.5 * self.degrees)
         )
 
 
 class DiagonalFamily(LinearFamily):
     """Normal components over ``width`` independent columns.
 
-    The features are 1, then for all columns whether the cell was seen, x, and x².
+    The features are 1, then for all columns whether the value was seen, x, and x².
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
         self.width = width
+        self.priors = priors
 
     @property
     def n_parameters(self) -> int:
@@ -65,14 +112,17 @@ class DiagonalFamily(LinearFamily):
         counts, sums, squares = self._split(statistics)
         scatter = (squares - sums**2 / np.maximum(counts, 1.0)).sum(axis=0)
         spare = counts.sum(axis=0) - (counts > 0).sum(axis=0)
-        within = np.maximum(scatter, 0.0) / np.maximum(spare, 1.0) + VARIANCE_FLOOR
-        return NormalInverseGamma(PRIOR_EXTRA_ROWS * within)
+        within = np.maximum(scatter, 0.0) / np.maximum(spare, 1.0)
+        within = within + self.priors.variance_floor
+        extra_rows = self.priors.extra_rows
+        # The inverse Wishart of one column has 2 degrees of freedom that count as no rows.
+        return NormalInverseGamma(self.priors.mean_rows, 2.0 + extra_rows, extra_rows * within)
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         prior = cast(NormalInverseGamma, prior)
         counts, sums, squares = self._split(statistics)
-        mean_rows = PRIOR_MEAN_ROWS + counts
-        degrees = _DEGREES + counts
+        mean_rows = prior.mean_rows + counts
+        degrees = prior.degrees + counts
         scale = prior.scale + np.maximum(squares - sums**2 / mean_rows, 0.0)
         by_column = (
             prior.log_normaliser
@@ -87,22 +137,48 @@ class DiagonalFamily(LinearFamily):
         # A column that a piece never saw sits at the origin, with the prior's variance.
         means = sums / np.maximum(counts, np.finfo(float).tiny)
         scatter = np.maximum(squares - sums * means, 0.0)
-        return DiagonalComponents(means, (scatter + prior.scale) / (counts + PRIOR_EXTRA_ROWS))
+        rows = counts + self.priors.extra_rows
+        return DiagonalComponents(means, (scatter + prior.scale) / rows)
 
     def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
         variances = cast(DiagonalComponents, components).variances
         scale = cast(NormalInverseGamma, prior).scale
-        return float(-0.5 * (PRIOR_EXTRA_ROWS * np.log(variances) + scale / variances).sum())
+        by_column = self.priors.extra_rows * np.log(variances) + scale / variances
+        return float(-0.5 * by_column.sum())
 
     def natural(self, components: ComponentSet) -> Floats:
-        held = cast(DiagonalComponents, components)
-        precisions = 1.0 / held.variances
-        linear = held.means * precisions
-        constant = -0.5 * (held.means * linear + np.log(2.0 * np.pi * held.variances))
-        nothing = np.zeros((held.n_components, 1))
+        known = cast(DiagonalComponents, components)
+        precisions = 1.0 / known.variances
+        linear = known.means * precisions
+        constant = -0.5 * (known.means * linear + np.log(2.0 * np.pi * known.variances))
+        nothing = np.zeros((known.n_components, 1))
         return np.hstack([nothing, constant, linear, -0.5 * precisions])
 
     def _split(self, statistics: Floats) -> tuple[Floats, Floats, Floats]:
-        """Cells seen, sums and sums of squares of each column, each (k, width)."""
+        """Values seen, sums and sums of squares of each column, each (k, width)."""
         counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
         return counts, sums, squares
+
+
+@dataclass(frozen=True)
+class DiagonalPart(NumberPart):
+    """Numbers for normal components with independent columns; they are never rotated."""
+
+    @cached_property
+    def family(self) -> DiagonalFamily:
+        return DiagonalFamily(self.n_coordinates, priors=self.priors)
+
+    def decode(self, components: ComponentSet) -> DiagonalComponents:
+        known = cast(DiagonalComponents, components)
+        outside = 1.0 - (self.rotation**2).sum(axis=1)
+        variances = known.variances @ (self.rotation**2).T + self.leftover * outside
+        variances = variances * self.scale**2
+        return DiagonalComponents(self.decoded_means(known.means), variances[:, self._ascending])
+
+
+DIAGONAL = FamilyEntry(
+    name=DiagonalComponents.family,
+    purpose="numbers, columns independent within a component",
+    words="independent numbers",
+    part=DiagonalPart,
+)

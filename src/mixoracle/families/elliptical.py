@@ -1,13 +1,13 @@
-"""What normal and Student components share: means, matrices, and gaps in rows with dependence.
+"""How normal and Student components are learned, also from rows with missing values.
 
 The statistics of a piece are its size, its sum and its raw second moment, and its evidence is
 Normal–inverse-Wishart. The prior is centred on the data: its mean has the spread of the
 components' means and its scale is the pooled scatter within the pieces, so that no unit of
-measurement enters. For a row with gaps, the squared distance of what was seen is still linear in
-its features, and what was not seen has, within each component, an expectation that is linear in
-what was; both maps depend on the pattern of gaps only.
+measurement enters. For a row with missing values, the squared distance of what was seen is still
+linear in its features, and what was not seen has, within each component, an expectation that is
+linear in what was; both maps depend on its pattern only.
 
-It expects columns with mean 0 and unit variance (see ``preparation``), and cells missing at
+It expects columns with mean 0 and unit variance (see ``preparation``), and values missing at
 random.
 """
 
@@ -22,20 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from mixoracle.families.base import Family, Floats, Patterns, Prior
-from mixoracle.families.gaps import filled_with_means
-from mixoracle.model import ComponentSet
-from mixoracle.model.components.base import rows_of_patterns
-
-# How many rows the prior mean is worth. Component means spread about sqrt(1/0.05) = 4.5 times as
-# far as the rows within a component, which is where clusters begin to be told apart.
-PRIOR_MEAN_ROWS = 0.05
-# Degrees of freedom beyond the width. More would force one covariance on all components, fewer
-# let two stray rows pass as a wide component; 4 to 8 did best on the paper's problems (N=1000).
-PRIOR_EXTRA_ROWS = 6.0
-# Smallest within-component variance of a column with unit variance. Rounded or discrete columns
-# have components without any scatter, whose density would be infinite.
-VARIANCE_FLOOR = 1e-6
+from mixoracle.families.base import ComponentSet, Family, Floats, Patterns, Prior
+from mixoracle.families.missing import filled_with_means, rows_of_patterns
+from mixoracle.settings import Priors
 
 
 @dataclass(frozen=True)
@@ -72,10 +61,10 @@ class Moments:
 
 @dataclass(frozen=True)
 class Completion:
-    """What the seen cells of a pattern say, in each component, of the row that they belong to.
+    """What the seen values of a pattern say, in each component, of the row that they belong to.
 
-    ``maps`` (k, width + 1, width + 1) turns (1, row with 0 for missing cells) into (1, expected
-    row); ``leftover`` (k, width, width) is the covariance of the missing cells given the others.
+    ``maps`` (k, width + 1, width + 1) turns (1, row with 0 for missing values) into (1, expected
+    row); ``leftover`` (k, width, width) is the covariance of the missing values given the others.
     """
 
     maps: Floats
@@ -85,8 +74,9 @@ class Completion:
 class EllipticalFamily(Family):
     """Components over ``width`` columns that have a mean and a symmetric positive matrix."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
         self.width = width
+        self.priors = priors
         self._rows, self._columns = np.triu_indices(width)
         self._end_of_products = 1 + width + len(self._rows)
 
@@ -134,9 +124,10 @@ class EllipticalFamily(Family):
             - held.sums[:, :, None] * held.sums[:, None, :] / held.weights[:, None, None]
         ).sum(axis=0)
         within = scatter / max(held.counts.sum() - len(held.counts), 1.0)
-        within[np.diag_indices(self.width)] += VARIANCE_FLOOR
-        degrees = self.width + 1.0 + PRIOR_EXTRA_ROWS
-        return NormalInverseWishart(PRIOR_MEAN_ROWS, degrees, PRIOR_EXTRA_ROWS * within)
+        within[np.diag_indices(self.width)] += self.priors.variance_floor
+        extra_rows = self.priors.extra_rows
+        degrees = self.width + 1.0 + extra_rows
+        return NormalInverseWishart(self.priors.mean_rows, degrees, extra_rows * within)
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         prior = cast(NormalInverseWishart, prior)
@@ -161,7 +152,7 @@ class EllipticalFamily(Family):
         """The means and matrices that maximise likelihood and penalty together."""
         prior = cast(NormalInverseWishart, prior)
         held = self._split(statistics)
-        # The maximum-likelihood mean, not the shrunken one: shrinking by PRIOR_MEAN_ROWS rows is
+        # The maximum-likelihood mean, not the shrunken one: shrinking by ``mean_rows`` rows is
         # invisible for all but single rows, and a component without rows sits at the origin.
         means = held.sums / np.maximum(held.weights, np.finfo(float).tiny)[:, None]
         scatter = held.products - held.sums[:, :, None] * means[:, None, :]
@@ -179,7 +170,7 @@ class EllipticalFamily(Family):
     def _log_density_of_seen(
         self, features: Floats, components: ComponentSet, patterns: Patterns
     ) -> Floats:
-        """The density of the seen cells alone; 0 where there are none."""
+        """The density of the seen values alone; 0 where there are none."""
         means, matrices = self._parameters(components)
         result = np.zeros((len(features), len(means)))
         for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
@@ -193,7 +184,7 @@ class EllipticalFamily(Family):
     ) -> tuple[Floats, Floats]:
         """Coefficients of the features in the squared distance, (k, n_features), and log volumes.
 
-        Missing cells have features 0, so the coefficients of the seen ones are put where they
+        Missing values have features 0, so the coefficients of the seen ones are put where they
         stand in a whole row and the others do not matter.
         """
         if seen is None or seen.all():
@@ -220,7 +211,7 @@ class EllipticalFamily(Family):
     def _completion(
         self, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
     ) -> Completion | None:
-        """The regression of the missing cells on the seen ones; None if nothing is missing."""
+        """The regression of the missing values on the seen ones; None if nothing is missing."""
         if seen.all():
             return None
         there, gone = np.flatnonzero(seen), np.flatnonzero(~seen)
@@ -240,7 +231,7 @@ class EllipticalFamily(Family):
     def _expected_statistics(
         self, features: Floats, share: Floats, components: ComponentSet, patterns: Patterns
     ) -> Floats:
-        """The E-step: what the whole rows would add up to, expected given their seen cells."""
+        """The E-step: what the whole rows would add up to, expected given their seen values."""
         means, matrices = self._parameters(components)
         total = np.zeros((len(means), self._n_features))
         for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
@@ -265,8 +256,8 @@ class EllipticalFamily(Family):
     ) -> Floats:
         """The expected features of each row in its component, as far as they were seen.
 
-        A row is worth the share of its cells that were seen. Counted as a whole row it would be
-        evidence for the component that it was completed from, in cells that nobody saw.
+        A row is worth the share of its values that were seen. Counted as a whole row it would be
+        evidence for the component that it was completed from, in values that nobody saw.
         """
         if components is None:
             means, matrices = self._seen_moments(features, labels, patterns)
@@ -310,7 +301,7 @@ class EllipticalFamily(Family):
     def _seen_moments(
         self, features: Floats, labels: NDArray[np.int64], patterns: Patterns
     ) -> tuple[Floats, Floats]:
-        """Means of the seen cells of each label, and one diagonal matrix: a start for EM."""
+        """Means of the seen values of each label, and one diagonal matrix: a start for EM."""
         n_labels = int(labels.max()) + 1
         there = patterns.seen[patterns.which].astype(np.float64)
         values = features[:, 1 : self.width + 1]
@@ -320,5 +311,5 @@ class EllipticalFamily(Family):
         means = sums / np.maximum(counts, 1.0)
         residual = np.where(there > 0, values - means[labels], 0.0)
         variances = (residual**2).sum(axis=0) / np.maximum(there.sum(axis=0), 1.0)
-        matrix = np.diag(np.maximum(variances, VARIANCE_FLOOR))
+        matrix = np.diag(np.maximum(variances, self.priors.variance_floor))
         return means, np.repeat(matrix[None], n_labels, axis=0)

@@ -1,28 +1,81 @@
-"""Normal components with full covariances, judged by the Normal–inverse-Wishart evidence.
+"""Numbers: normal components with full covariances, judged by Normal–inverse-Wishart evidence.
 
-The features of a row are 1, its coordinates and their products. The log density is linear in them,
-and so is that of any of its cells; see ``elliptical`` for the evidence and for rows with gaps.
+The density of a row with missing values is that of the marginal normal over the values that were
+seen, so rows are taken together by which those are. The features of a row are 1, its coordinates
+and their products. The log density is linear in them, and so is that of any of its values; see
+``elliptical`` for the evidence and for rows with missing values.
 """
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats, LinearFamily, Patterns, Prior
-from mixoracle.families.elliptical import (
-    VARIANCE_FLOOR,
-    EllipticalFamily,
-    Moments,
-    NormalInverseWishart,
+from mixoracle.families.base import ComponentSet, Floats, LinearFamily, Patterns, Prior
+from mixoracle.families.ellipsoids import (
+    Ellipsoids,
+    EllipticalPart,
+    checked_ellipsoids,
+    marginal,
+    placed,
+    squared_distances,
 )
-from mixoracle.model import ComponentSet, GaussianComponents
-
-__all__ = ["VARIANCE_FLOOR", "GaussianFamily", "NormalInverseWishart"]
+from mixoracle.families.elliptical import EllipticalFamily, Moments
+from mixoracle.families.entry import FamilyEntry
+from mixoracle.families.missing import rows_by_pattern
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianComponents(Ellipsoids):
+    """Normal components with full covariances.
+
+    Parameters
+    ----------
+    means : (n_components, width) array
+    covariances : (n_components, width, width) array
+        Symmetric and positive definite.
+    """
+
+    covariances: Floats
+
+    family: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        means, covariances, factors = checked_ellipsoids(
+            self.means, self.covariances, "Gaussian", "covariances"
+        )
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "covariances", covariances)
+        object.__setattr__(self, "_factors", factors)
+
+    def log_density(self, block: Floats) -> Floats:
+        self._check_block(block)
+        if not np.isnan(block).any():
+            return _log_normal(*squared_distances(block, self.means, self._cholesky), self.width)
+        result = np.zeros((len(block), self.n_components))
+        for rows, columns in rows_by_pattern(block):
+            means, factors = marginal(self.means, self.covariances, columns)
+            seen = block[np.ix_(rows, columns)]
+            result[rows] = _log_normal(*squared_distances(seen, means, factors), len(columns))
+        return result
+
+    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+        self._check_labels(labels)
+        rows = rng.standard_normal((len(labels), self.width))
+        return placed(rows, labels, self.means, self._cholesky)
+
+    def __repr__(self) -> str:
+        return f"GaussianComponents({self.n_components} components in R^{self.width})"
+
+
+def _log_normal(squared: Floats, half_log_volume: Floats, width: int) -> Floats:
+    return np.asarray(-0.5 * squared - half_log_volume - 0.5 * width * _LOG_2PI)
 
 
 class GaussianFamily(EllipticalFamily, LinearFamily):
@@ -67,8 +120,8 @@ class GaussianFamily(EllipticalFamily, LinearFamily):
         return self._completed_rows(features, labels, components, patterns)
 
     def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
-        held = cast(GaussianComponents, components)
-        return held.means, held.covariances
+        known = cast(GaussianComponents, components)
+        return known.means, known.covariances
 
     def _log_radial(self, squared: Floats, n_seen: int) -> Floats:
         return np.asarray(-0.5 * (squared + n_seen * _LOG_2PI))
@@ -84,3 +137,26 @@ class GaussianFamily(EllipticalFamily, LinearFamily):
 
     def _joined(self, counts: Floats, weights: Floats, sums: Floats, products: Floats) -> Floats:
         return np.hstack([counts[:, None], sums, products])
+
+
+@dataclass(frozen=True)
+class GaussianPart(EllipticalPart):
+    """Numbers for normal components."""
+
+    @cached_property
+    def family(self) -> GaussianFamily:
+        return GaussianFamily(self.n_coordinates, priors=self.priors)
+
+    def decode(self, components: ComponentSet) -> GaussianComponents:
+        known = cast(GaussianComponents, components)
+        return GaussianComponents(
+            self.decoded_means(known.means), self.decoded_matrices(known.covariances)
+        )
+
+
+GAUSSIAN = FamilyEntry(
+    name=GaussianComponents.family,
+    purpose="numbers, with any dependence between the columns",
+    words="numbers",
+    part=GaussianPart,
+)

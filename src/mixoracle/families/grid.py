@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Floats, LinearFamily, Prior
-from mixoracle.families.elliptical import PRIOR_EXTRA_ROWS
+from mixoracle.settings import Priors
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,9 @@ class GridPrior:
 class GridFamily(LinearFamily):
     """Components over ``width`` independent columns, one of their parameters on ``grid`` (G,)."""
 
-    def __init__(self, width: int, grid: Floats) -> None:
+    def __init__(self, width: int, grid: Floats, priors: Priors) -> None:
         self.width = width
+        self.priors = priors
         self.grid = grid
 
     @property
@@ -44,7 +45,7 @@ class GridFamily(LinearFamily):
 
     @abstractmethod
     def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
-        """How many cells of each column were seen, and their sum; each (k, width)."""
+        """How many values of each column were seen, and their sum; each (k, width)."""
 
     @abstractmethod
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
@@ -66,7 +67,8 @@ class GridFamily(LinearFamily):
         n_rows = np.maximum(seen.sum(axis=0), 1.0)
         mean = self._typical_mean(sums.sum(axis=0), n_rows)
         evidence = self._log_evidence_on_grid(statistics, mean).sum(axis=0)
-        log_weights = evidence * PRIOR_EXTRA_ROWS / np.maximum(n_rows, PRIOR_EXTRA_ROWS)[:, None]
+        extra_rows = self.priors.extra_rows
+        log_weights = evidence * extra_rows / np.maximum(n_rows, extra_rows)[:, None]
         return GridPrior(mean, log_weights - logsumexp(log_weights, axis=1, keepdims=True))
 
     @abstractmethod
@@ -74,22 +76,22 @@ class GridFamily(LinearFamily):
         """The mean of each column over all rows, kept above 0."""
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
-        held = cast(GridPrior, prior)
-        by_value = self._log_evidence_on_grid(statistics, held.mean) + held.log_weights
+        known = cast(GridPrior, prior)
+        by_value = self._log_evidence_on_grid(statistics, known.mean) + known.log_weights
         return np.asarray(logsumexp(by_value, axis=2).sum(axis=1))
 
     def _best(self, statistics: Floats, prior: Prior) -> tuple[Floats, Floats]:
         """The means and the grid's values that maximise likelihood and penalty together."""
-        held = cast(GridPrior, prior)
-        means, reached = self._fit_on_grid(statistics, held.mean)
-        best = (reached + held.log_weights).argmax(axis=2)
+        known = cast(GridPrior, prior)
+        means, reached = self._fit_on_grid(statistics, known.mean)
+        best = (reached + known.log_weights).argmax(axis=2)
         chosen = np.take_along_axis(means, best[:, :, None], axis=2)[:, :, 0]
         return chosen, self.grid[best]
 
     def _penalty(self, means: Floats, values: Floats, prior: Prior) -> float:
-        held = cast(GridPrior, prior)
-        log_weights = held.log_weights[np.arange(self.width), self._places(values)]
-        return float((self._mean_penalty(means, values, held.mean) + log_weights).sum())
+        known = cast(GridPrior, prior)
+        log_weights = known.log_weights[np.arange(self.width), self._places(values)]
+        return float((self._mean_penalty(means, values, known.mean) + log_weights).sum())
 
     def _places(self, values: Floats) -> NDArray[np.int64]:
         """Where values stand on the grid."""

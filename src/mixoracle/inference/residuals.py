@@ -47,7 +47,7 @@ def check(
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
     tails = [
-        None if encoder.numbers is None else _typical_tails(block, codes[:, i], budget, priors)
+        _typical_tails(block, codes[:, i], budget, priors) if encoder.is_shape_judged else None
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
     return _independence(residual, names, priors), _family(tails, names, priors)

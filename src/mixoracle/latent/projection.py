@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import frozen_whole_numbers
 from mixoracle.errors import InvalidInputError, NotInjectiveError
 from mixoracle.model import Projection
-from mixoracle.model._arrays import frozen_whole_numbers
 from mixoracle.model.joint_states import distinct_rows, numbered_columns
 
 

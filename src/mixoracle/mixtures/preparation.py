@@ -118,7 +118,7 @@ class Prepared:
                 block=block[rows],
                 features=family.features(block[rows]),
                 patterns=self.patterns(place, rows),
-                shows_shape=encoder.numbers is not None,
+                shows_shape=encoder.is_shape_judged,
             )
             for place, (family, block, encoder) in enumerate(
                 zip(self.families, self.blocks, self.encoders, strict=True)
@@ -151,9 +151,13 @@ def prepare(
     log_units = 0.0
     for i, block in zip(variables, ordered, strict=True):
         order, name = keyed[i][0], observations.names[i]
-        kinds = column_kinds(observations, name, declared.get(name))
-        sizes = [0 if held is None else len(held) for held in observations.levels[i]]
-        encoder = fit_encoder(block[rows], [kinds[c] for c in order], [sizes[c] for c in order])
+        levels = observations.levels[i]
+        has_levels = [held is not None for held in levels]
+        kinds = column_kinds(name, observations[int(i)], has_levels, declared.get(name))
+        sizes = [0 if held is None else len(held) for held in levels]
+        encoder = fit_encoder(
+            block[rows], [kinds[c] for c in order], [sizes[c] for c in order], priors
+        )
         blocks.append(encoder.encode(block[rows]))
         log_units += encoder.log_units(block[rows], blocks[-1])
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))

@@ -4,8 +4,7 @@ Each is frozen, checks itself when it is made, compares by value and prints help
 them knows how it was made: an exact oracle, a simulator and a learner fill the same records.
 """
 
-from mixoracle.model.bipartite import Bipartite
-from mixoracle.model.components import (
+from mixoracle.families import (
     CategoricalComponents,
     ComponentSet,
     CountComponents,
@@ -15,6 +14,7 @@ from mixoracle.model.components import (
     ProductComponents,
     StudentComponents,
 )
+from mixoracle.model.bipartite import Bipartite
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
 from mixoracle.model.latent_model import LatentModel

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

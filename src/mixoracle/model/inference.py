@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.expectation import Expectation, expectation
+from mixoracle.families import Averages
 from mixoracle.model.factorisation import along_axis, factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
 
@@ -402,11 +402,11 @@ def _tabulate(model: LatentModel, table: Array, wanted: Sequence[_Resolved]) -> 
     ).reshape(shape)
 
 
-def _averages(model: LatentModel, wanted: Sequence[_Resolved]) -> Expectation | None:
+def _averages(model: LatentModel, wanted: Sequence[_Resolved]) -> Averages | None:
     """The averages of the components, where one observed variable is asked for."""
     if len(wanted) != 1 or wanted[0][0] or model.components is None:
         return None
-    return expectation(model.components[wanted[0][1]])
+    return model.components[wanted[0][1]].averages()
 
 
 def _mean_of(model: LatentModel, wanted: Sequence[_Resolved]) -> tuple[str, ...]:

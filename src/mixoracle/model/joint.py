@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import FrozenArrays, frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import FrozenArrays, frozen_array
 
 # Sums of thousands of rounded products stray by a few ulp each; a sum further off than this was
 # not meant to be a distribution.

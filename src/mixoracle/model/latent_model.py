@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
-from mixoracle.model.components import ComponentSet
+from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
 
@@ -42,7 +42,7 @@ class LatentModel(FrozenArrays):
         Λ over the latents.
     components : sequence of ComponentSet, or None
         For each observed variable its distribution in each configuration of its parents
-        (see :mod:`mixoracle.model.components` for their order).
+        (see :mod:`mixoracle.families.base` for their order).
     """
 
     observed_names: tuple[str, ...]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import FrozenArrays, frozen_array, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import FrozenArrays, frozen_array, frozen_whole_numbers
 
 _SUM_TOLERANCE = 1e-8
 

@@ -24,9 +24,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import frozen_bools
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model._arrays import frozen_bools
-from mixoracle.model.components import ComponentSet
+from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
 from mixoracle.model.latent_model import LatentModel

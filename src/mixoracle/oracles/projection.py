@@ -12,14 +12,11 @@ finer ones.
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mixoracle._checks import check_whole
-from mixoracle.families import CategoricalFamily, Family
-from mixoracle.families.base import Floats
+from mixoracle.families.base import Floats, joined_families
 from mixoracle.families.choice import Families
 from mixoracle.labels.labelling import Rows
 from mixoracle.labels.together import label_along
@@ -75,40 +72,25 @@ class ProjectionOracle(DecodingOracle):
         with threadpool_limits(limits=1):
             run.report(Stage.MIXTURE)
             rows = searched.searched_rows(searched.draw(run.budget.mixture_rows, run.rng))
+            variables, coordinates = _as_the_mixture_sees(rows)
             mixture = fit_mixture(
-                _items_as_one(rows), _coordinates(rows), max_starts, run.rng, run.budget, run.priors
+                variables, coordinates, max_starts, run.rng, run.budget, run.priors
             )
             labelling = label_along(rows, mixture.responsibilities, limit, run.budget, run.priors)
             run.report(Stage.DECODING)
             return decoded_candidates("projection", Labelled(searched, rows, labelling), run)
 
 
-def _is_item(variable: VariableRows) -> bool:
-    return isinstance(variable.family, CategoricalFamily)
+def _as_the_mixture_sees(rows: Rows) -> tuple[list[VariableRows], Floats]:
+    """The variables, and coordinates of all of them in which each weighs the same.
 
-
-def _items_last(rows: Rows) -> list[VariableRows]:
-    return sorted(rows, key=_is_item)
-
-
-def _coordinates(rows: Rows) -> Floats:
-    """Coordinates of all variables side by side, in which each weighs the same."""
-    return np.hstack([unit_variance(variable.embedding) for variable in _items_last(rows)])
-
-
-def _items_as_one(rows: Rows) -> list[VariableRows]:
-    """The variables as the mixture sees them; all items together are one, which is quicker.
-
-    Nothing is lost by that: within a component items are independent in any case.
+    Families that can be joined are one, which is quicker. Nothing is lost by that: within a
+    component they are independent in any case.
     """
-    items = [variable for variable in rows if _is_item(variable)]
-    others = [variable for variable in rows if not _is_item(variable)]
-    if not items:
-        return others
-    family = CategoricalFamily([size for item in items for size in _n_levels(item.family)])
-    block = np.hstack([item.block for item in items])
-    return [*others, VariableRows(family, block, family.features(block), None, False)]
-
-
-def _n_levels(family: Family) -> list[int]:
-    return [int(size) for size in cast(CategoricalFamily, family).n_levels]
+    alone, joined = joined_families([variable.family for variable in rows])
+    variables = [rows[i] for i in alone]
+    for family, members in joined:
+        block = np.hstack([rows[i].block for i in members])
+        variables.append(VariableRows(family, block, family.features(block), None, False))
+    order = [*alone, *(i for _, members in joined for i in members)]
+    return variables, np.hstack([unit_variance(rows[i].embedding) for i in order])

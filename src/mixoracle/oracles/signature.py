@@ -106,5 +106,5 @@ def _without_components_alone(prepared: Prepared, labelling: Labelling) -> list[
             zip(prepared.encoders, labelling.n_alone, strict=True)
         )
         if (n_alone == 1 or not encoder.is_identifiable)
-        and (labelling.fit.is_trusted or encoder.numbers is None)
+        and (labelling.fit.is_trusted or not encoder.is_shape_judged)
     ]

@@ -2,7 +2,7 @@
 
 What a column is taken for decides what a component of it is, so a reader has to be able to see it
 and to object. Columns of text are levels; numbers are judged by their values (see
-``observations.answers`` and ``oracle.choice``) unless a family was declared.
+``observations.answers`` and ``families.choice``) unless a family was declared.
 
 Assumes observations without empty columns, as the learner does.
 """
@@ -15,19 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
-
-# The families in words that need no statistics, in the order in which they are listed.
-KIND_WORDS = {
-    "categorical": "levels",
-    "counts": "counts",
-    "gamma": "positive amounts",
-    "gaussian": "numbers",
-    "diagonal": "independent numbers",
-    "student": "heavy-tailed numbers",
-}
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ class Column:
     @property
     def kind(self) -> str:
         """The family in plain words."""
-        return KIND_WORDS[self.family]
+        return registry.entry(self.family).words
 
 
 @dataclass(frozen=True)
@@ -73,9 +64,10 @@ def read_columns(observations: Observations, families: Families = None) -> tuple
     recognised = recognise_answers(observations, keep=declared)
     columns: list[Column] = []
     for i, name in enumerate(observations.names):
-        kinds = column_kinds(recognised, name, declared.get(name))
-        for c, family in enumerate(kinds):
-            levels = recognised.levels[i][c]
+        own_levels = recognised.levels[i]
+        has_levels = [levels is not None for levels in own_levels]
+        kinds = column_kinds(name, recognised[i], has_levels, declared.get(name))
+        for c, (family, levels) in enumerate(zip(kinds, own_levels, strict=True)):
             cells = recognised[i][:, c]
             was_text = observations.levels[i][c] is not None
             low, high = _range(cells, levels)
@@ -85,9 +77,7 @@ def read_columns(observations: Observations, families: Families = None) -> tuple
                     observed=i,
                     family=family,
                     levels=levels,
-                    guessed=not was_text
-                    and name not in declared
-                    and family in ("categorical", "counts"),
+                    guessed=not was_text and name not in declared and family != registry.NUMBERS,
                     missing=int(np.isnan(cells).sum()),
                     low=low,
                     high=high,
@@ -100,14 +90,15 @@ def by_kind(columns: Iterable[Column], n_samples: int) -> tuple[KindOfColumns, .
     """The columns taken together by how they were read; a short table for any number of them."""
     held = list(columns)
     groups = []
-    for family, kind in KIND_WORDS.items():
-        own = [column for column in held if column.family == family]
+    # The least general first: levels, counts, amounts, numbers.
+    for family in reversed(registry.entries()):
+        own = [column for column in held if column.family == family.name]
         if not own:
             continue
         sizes = [len(column.levels) for column in own if column.levels is not None]
         groups.append(
             KindOfColumns(
-                kind=kind,
+                kind=family.words,
                 titles=tuple(column.title for column in own),
                 n_levels=(min(sizes), max(sizes)) if sizes else None,
                 guessed=sum(column.guessed for column in own),

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixoracle.model import CategoricalComponents, LatentModel
-from mixoracle.model.expectation import Entry, expectation
+from mixoracle.families import Entry
+from mixoracle.model import LatentModel
 from mixoracle.report.columns import Column
 
 # More lines or more components than this are for a program to read; the model holds them all.
@@ -68,7 +68,7 @@ def component_table(
     shown = min(n_components, MAX_COMPONENTS)
     # Without parents there is one component and nothing to tell apart.
     states = np.unravel_index(np.arange(shown), sizes) if parents else ()
-    averages = expectation(model.components[observed])
+    averages = model.components[observed].averages()
     own = [column for column in columns if column.observed == observed]
     lines = tuple(
         Line(
@@ -93,17 +93,16 @@ def component_table(
 
 def level_bars(model: LatentModel, columns: Sequence[Column], observed: int) -> LevelBars | None:
     """The probabilities of all levels of a variable that has nothing but levels, else None."""
-    held = None if model.components is None else model.components[observed]
-    if not isinstance(held, CategoricalComponents):
+    shares = None if model.components is None else model.components[observed].averages().of_levels()
+    if shares is None:
         return None
     own = [column for column in columns if column.observed == observed]
-    shown = min(held.n_components, MAX_COMPONENTS)
     return LevelBars(
         tuple(column.title for column in own),
         tuple(column.levels or () for column in own),
         tuple(
-            tuple(tuple(float(p) for p in row) for row in held.of_column(c)[:shown])
-            for c in range(held.width)
+            tuple(tuple(float(p) for p in row) for row in by_level[:MAX_COMPONENTS])
+            for by_level in shares
         ),
     )
 

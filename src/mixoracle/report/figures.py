@@ -15,8 +15,9 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mixoracle.model import CategoricalComponents, LatentModel
+from mixoracle.model import LatentModel
 from mixoracle.report import svg
 from mixoracle.report.lettering import fitted
 
@@ -97,11 +98,11 @@ def plot_components(model: LatentModel, scatters: Sequence[Scatter]) -> Figure:
     figure = Figure(figsize=(2.3 * across, 2.2 * down), layout="constrained")
     for i, scatter in enumerate(scatters):
         ax = figure.add_subplot(down, across, i + 1)
-        held = None if model.components is None else model.components[i]
-        if isinstance(held, CategoricalComponents):
-            _draw_levels(ax, held)
-        else:
+        shares = None if model.components is None else model.components[i].averages().of_levels()
+        if shares is None:
             _draw_points(ax, scatter)
+        else:
+            _draw_levels(ax, shares)
         title = fitted(model.observed_names[i], 150, 11)
         if scatter.separation is not None:
             title += f"  ({scatter.separation:.0%} placed right)"
@@ -122,22 +123,22 @@ def _draw_points(ax: Axes, scatter: Scatter) -> None:
         ax.plot(chosen[:, 0], chosen[:, 1], ".", color=colour, markersize=3)
 
 
-def _draw_levels(ax: Axes, held: CategoricalComponents) -> None:
+def _draw_levels(ax: Axes, shares: Sequence[NDArray[np.float64]]) -> None:
     """A bar for each column of each component, from the first level (light) to the last."""
     from mixoracle.report.charts import component_colour, level_opacity
 
-    k = held.n_components
+    k = len(shares[0])
     colours = [_from_hsl(component_colour(component, k)) for component in range(k)]
-    for column in range(held.width):
-        shares = held.of_column(column) * _BAR_SHARE
-        left = column + np.cumsum(shares, axis=1) - shares
-        for level in range(shares.shape[1]):
+    for column, by_level in enumerate(shares):
+        bars = by_level * _BAR_SHARE
+        left = column + np.cumsum(bars, axis=1) - bars
+        for level in range(bars.shape[1]):
             ax.barh(
                 np.arange(k),
-                shares[:, level],
+                bars[:, level],
                 left=left[:, level],
                 color=colours,
-                alpha=level_opacity(level, shares.shape[1]),
+                alpha=level_opacity(level, bars.shape[1]),
             )
     ax.invert_yaxis()
 

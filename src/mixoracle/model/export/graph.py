@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import frozen_bools
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import CPDAG, LatentModel
-from mixoracle.model._arrays import frozen_bools
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -25,8 +25,8 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import frozen_array
 
 # The observed variables of a set S, ascending.
 Members = tuple[int, ...]

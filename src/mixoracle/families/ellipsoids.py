@@ -1,16 +1,30 @@
-"""What normal and Student components share: a centre and a symmetric positive matrix for each."""
+"""What normal and Student components share: a centre and a symmetric positive matrix for each.
+
+Where there are many columns they are seen through their leading directions. With missing values
+they are taken as independent within a component instead, because a rotation would spread each of
+them over all coordinates.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from mixoracle._arrays import frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import frozen_array
-from mixoracle.model.components.base import Floats, WithMeans
+from mixoracle.families.base import Floats, WithMeans
+from mixoracle.families.diagonal import DiagonalPart
+from mixoracle.families.numbers import NumberPart
+from mixoracle.families.units import Columns
+from mixoracle.settings import Priors
+
+# The covariance of 24 columns has 300 entries; few components have rows for more.
+MAX_WIDTH = 24
 
 _SYMMETRY_TOLERANCE = 1e-8
 
@@ -78,3 +92,37 @@ def placed(standard: Floats, labels: NDArray[np.int64], means: Floats, factors: 
         members = order[bounds[j] : bounds[j + 1]]
         standard[members] = standard[members] @ factors[j].T + means[j]
     return standard
+
+
+@dataclass(frozen=True)
+class EllipticalPart(NumberPart):
+    """Numbers with dependence between the columns; more than :data:`MAX_WIDTH` are rotated."""
+
+    @classmethod
+    def fit(
+        cls, block: Floats, columns: Columns, n_levels: Sequence[int], priors: Priors
+    ) -> NumberPart:
+        plain = cls._fit_columns(block, columns, priors)
+        if plain.n_coordinates <= MAX_WIDTH or plain.selected is None:
+            return plain
+        if np.isnan(block).any():
+            return DiagonalPart.fit(block, columns, n_levels, priors)
+        varying = plain.selected
+        scaled = (block[:, varying] - plain.shift[varying]) / plain.scale[varying]
+        values, vectors = np.linalg.eigh(scaled.T @ scaled / len(scaled))
+        rotation = np.zeros((block.shape[1], MAX_WIDTH))
+        rotation[varying] = vectors[:, ::-1][:, :MAX_WIDTH]
+        leftover = float(np.maximum(values[::-1][MAX_WIDTH:].mean(), priors.variance_floor))
+        return replace(plain, rotation=rotation, leftover=leftover)
+
+    @property
+    def is_shape_judged(self) -> bool:
+        return True
+
+    def decoded_matrices(self, matrices: Floats) -> Floats:
+        """Matrices over coordinates to matrices in own units."""
+        outside = np.eye(len(self.scale)) - self.rotation @ self.rotation.T
+        whole = self.rotation @ matrices @ self.rotation.T + self.leftover * outside
+        whole = whole * self.scale[:, None] * self.scale[None, :]
+        whole = 0.5 * (whole + np.swapaxes(whole, 1, 2))
+        return np.asarray(whole[:, self._ascending][:, :, self._ascending])

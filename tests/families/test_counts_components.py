@@ -7,8 +7,8 @@ from mixoracle.model import CountComponents
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_densities_agree_with_scipy(seed, draw):
-    held, rng = draw("counts", seed), np.random.default_rng(seed)
+def test_densities_agree_with_scipy(seed, draw_components):
+    held, rng = draw_components("counts", seed), np.random.default_rng(seed)
     block = held.sample(rng.integers(0, 3, 9), rng)
     block[rng.random(block.shape) < 0.2] = np.nan
     expected = np.zeros((9, 3))
@@ -58,5 +58,5 @@ def test_what_are_no_components_is_refused(means, sizes, sentence):
         CountComponents(means, sizes)
 
 
-def test_repr(draw):
-    assert repr(draw("counts", 0)) == "CountComponents(3 components over 3 counts)"
+def test_repr(draw_components):
+    assert repr(draw_components("counts", 0)) == "CountComponents(3 components over 3 counts)"

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixoracle.families import Entry
 from mixoracle.model import (
     CategoricalComponents,
     CountComponents,
@@ -10,7 +11,6 @@ from mixoracle.model import (
     ProductComponents,
     StudentComponents,
 )
-from mixoracle.model.expectation import Entry, expectation
 
 
 def levels(k, sizes, rng):
@@ -24,14 +24,14 @@ def student(degrees, k=2, d=2):
 
 def test_numbers_have_means():
     means = np.arange(6.0).reshape(2, 3)
-    held = expectation(GaussianComponents(means, np.stack([np.eye(3)] * 2)))
+    held = GaussianComponents(means, np.stack([np.eye(3)] * 2)).averages()
     assert held.entries == (Entry(0), Entry(1), Entry(2))
     np.testing.assert_array_equal(held.values, means)
 
 
 def test_levels_have_probabilities():
     components = levels(3, (2, 4), np.random.default_rng(0))
-    held = expectation(components)
+    held = components.averages()
     assert [entry.level for entry in held.entries] == [0, 1, 0, 1, 2, 3]
     np.testing.assert_array_equal(held.values, components.probabilities)
 
@@ -45,10 +45,10 @@ def test_products_go_by_column_wherever_their_parts_are(order, seed):
         GaussianComponents(rng.normal(size=(3, 1)), np.ones((3, 1, 1))),
     )
     columns = (tuple(order[:2]), tuple(order[2:4]), tuple(order[4:]))
-    held = expectation(ProductComponents(parts, columns))
+    held = ProductComponents(parts, columns).averages()
     assert [entry.column for entry in held.entries] == sorted(e.column for e in held.entries)
     for part, own in zip(parts, columns, strict=True):
-        single = expectation(part)
+        single = part.averages()
         for place, entry in enumerate(single.entries):
             there = held.entries.index(Entry(own[entry.column], entry.level))
             np.testing.assert_array_equal(held.values[:, there], single.values[:, place])
@@ -57,7 +57,7 @@ def test_products_go_by_column_wherever_their_parts_are(order, seed):
 def test_a_product_of_products_is_a_product():
     rng = np.random.default_rng(0)
     inner = ProductComponents((levels(2, (3,), rng), student(4.0, d=1)), ((1,), (0,)))
-    outer = expectation(ProductComponents((inner, levels(2, (2,), rng)), ((2, 0), (1,))))
+    outer = ProductComponents((inner, levels(2, (2,), rng)), ((2, 0), (1,))).averages()
     assert outer.entries == (
         *(Entry(0, level) for level in range(3)),
         *(Entry(1, level) for level in range(2)),
@@ -67,7 +67,7 @@ def test_a_product_of_products_is_a_product():
 
 @pytest.mark.parametrize(("degrees", "has_mean"), [(0.5, False), (1.0, False), (1.5, True)])
 def test_tails_may_be_too_heavy_for_a_mean(degrees, has_mean):
-    values = expectation(student(degrees)).values
+    values = student(degrees).averages().values
     assert np.isfinite(values).all() == has_mean
     assert np.isnan(values).all() != has_mean
 

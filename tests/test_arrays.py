@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from mixoracle.errors import InvalidInputError
-from mixoracle.model._arrays import (
+from mixoracle._arrays import (
     frozen_array,
     frozen_bools,
     frozen_domain_sizes,
     frozen_whole_numbers,
 )
+from mixoracle.errors import InvalidInputError
 
 
 def test_arrays_are_copied_and_locked():

@@ -14,8 +14,8 @@ def test_densities_are_products_of_the_seen_levels():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_samples_have_the_shares_of_their_components(seed, draw):
-    held, n = draw("categorical", seed), 20_000
+def test_samples_have_the_shares_of_their_components(seed, draw_components):
+    held, n = draw_components("categorical", seed), 20_000
     rows = held.sample(np.full(n, 1), np.random.default_rng(seed))
     for column in range(held.width):
         expected = held.of_column(column)[1]
@@ -31,7 +31,7 @@ def test_a_level_of_probability_0_is_never_drawn():
 
 @pytest.mark.parametrize("code", [-1.0, 3.0, 0.5, np.inf])
 def test_codes_out_of_range_are_refused(code):
-    with pytest.raises(InvalidInputError, match=r"column 1 has codes 0 to 2; got .* missing cell"):
+    with pytest.raises(InvalidInputError, match=r"column 1 has codes 0 to 2; got .* missing value"):
         HELD.log_density(np.array([[0.0, code]]))
 
 

@@ -7,8 +7,8 @@ from mixoracle.model import StudentComponents
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_densities_of_whole_rows_and_of_parts_agree_with_scipy(seed, draw):
-    held, rng = draw("student", seed), np.random.default_rng(seed)
+def test_densities_of_whole_rows_and_of_parts_agree_with_scipy(seed, draw_components):
+    held, rng = draw_components("student", seed), np.random.default_rng(seed)
     block = held.sample(rng.integers(0, 3, 7), rng)
     for columns in ([0, 1, 2], [0, 2], [1]):
         expected = [
@@ -24,8 +24,8 @@ def test_densities_of_whole_rows_and_of_parts_agree_with_scipy(seed, draw):
         )
 
 
-def test_samples_have_the_moments_of_their_components(draw):
-    held, n = draw("student", 4), 100_000
+def test_samples_have_the_moments_of_their_components(draw_components):
+    held, n = draw_components("student", 4), 100_000
     held = StudentComponents(held.means, held.scales, 12.0)
     rows = held.sample(np.full(n, 1), np.random.default_rng(0))
     covariance = held.scales[1] * 12.0 / 10.0
@@ -47,6 +47,6 @@ def test_scales_are_checked_and_named():
         StudentComponents([[0.0, 0.0]], [[[1.0, 2.0], [2.0, 1.0]]], 4.0)
 
 
-def test_repr(draw):
+def test_repr(draw_components):
     held = StudentComponents(np.zeros((2, 1)), np.ones((2, 1, 1)), 4.0)
     assert repr(held) == "StudentComponents(2 components in R^1, 4 degrees of freedom)"

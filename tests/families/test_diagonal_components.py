@@ -7,8 +7,8 @@ from mixoracle.model import DiagonalComponents, GaussianComponents
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_densities_agree_with_scipy_and_with_full_covariances(seed, draw):
-    held, rng = draw("diagonal", seed), np.random.default_rng(seed)
+def test_densities_agree_with_scipy_and_with_full_covariances(seed, draw_components):
+    held, rng = draw_components("diagonal", seed), np.random.default_rng(seed)
     block = held.sample(rng.integers(0, 3, 7), rng)
     block[rng.random(block.shape) < 0.2] = np.nan
     cells = norm.logpdf(block[:, None], held.means, np.sqrt(held.variances))
@@ -17,8 +17,8 @@ def test_densities_agree_with_scipy_and_with_full_covariances(seed, draw):
     np.testing.assert_allclose(held.log_density(block), full.log_density(block), rtol=1e-9)
 
 
-def test_samples_have_the_moments_of_their_components(draw):
-    held, n = draw("diagonal", 1), 40_000
+def test_samples_have_the_moments_of_their_components(draw_components):
+    held, n = draw_components("diagonal", 1), 40_000
     rows = held.sample(np.full(n, 2), np.random.default_rng(0))
     scale = np.sqrt(held.variances[2])
     assert np.all(np.abs(rows.mean(axis=0) - held.means[2]) < 6 * scale / np.sqrt(n))
@@ -42,5 +42,5 @@ def test_what_are_no_components_is_refused(means, variances, sentence):
         DiagonalComponents(means, variances)
 
 
-def test_repr(draw):
-    assert repr(draw("diagonal", 0)) == "DiagonalComponents(3 components in R^3)"
+def test_repr(draw_components):
+    assert repr(draw_components("diagonal", 0)) == "DiagonalComponents(3 components in R^3)"

@@ -13,31 +13,36 @@ FAMILIES = ["gaussian", "student", "diagonal", "categorical", "counts", "gamma",
 SEEDS = range(5)
 
 
-def with_gaps(block, rng, share=0.3):
-    holed = block.copy()
-    holed[rng.random(block.shape) < share] = np.nan
-    return holed
+@pytest.fixture
+def draw(draw_components):
+    return draw_components
+
+
+def with_missing(block, rng, share=0.3):
+    seen_only = block.copy()
+    seen_only[rng.random(block.shape) < share] = np.nan
+    return seen_only
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rows_without_gaps_have_the_same_density_among_rows_with_gaps(family, seed, draw):
+def test_rows_without_gaps_have_the_same_density_among_rows_with_missing(family, seed, draw):
     held, rng = draw(family, seed), np.random.default_rng(seed)
     block = held.sample(rng.integers(0, 3, 40), rng)
-    holed = with_gaps(block, rng)
-    whole = ~np.isnan(holed).any(axis=1)
+    seen_only = with_missing(block, rng)
+    whole = ~np.isnan(seen_only).any(axis=1)
     assert 0 < whole.sum() < 40
-    np.testing.assert_allclose(held.log_density(holed)[whole], held.log_density(block)[whole])
-    assert np.all(np.isfinite(held.log_density(holed)))
+    np.testing.assert_allclose(held.log_density(seen_only)[whole], held.log_density(block)[whole])
+    assert np.all(np.isfinite(held.log_density(seen_only)))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_row_has_a_density_of_its_own(family, seed, draw):
     held, rng = draw(family, seed), np.random.default_rng(seed)
-    holed = with_gaps(held.sample(rng.integers(0, 3, 20), rng), rng)
-    one_by_one = np.vstack([held.log_density(row[None]) for row in holed])
-    np.testing.assert_allclose(held.log_density(holed), one_by_one, rtol=1e-12)
+    seen_only = with_missing(held.sample(rng.integers(0, 3, 20), rng), rng)
+    one_by_one = np.vstack([held.log_density(row[None]) for row in seen_only])
+    np.testing.assert_allclose(held.log_density(seen_only), one_by_one, rtol=1e-12)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -54,8 +59,8 @@ def test_a_missing_number_is_integrated_out(family, seed, draw):
     row = held.sample(np.array([1]), rng)[0]
     low = 0.0 if family == "gamma" else -np.inf
     for missing in (0, 1):
-        holed = row.copy()
-        holed[missing] = np.nan
+        seen_only = row.copy()
+        seen_only[missing] = np.nan
         for j in range(2):
 
             def density(value, missing=missing, j=j):
@@ -64,7 +69,7 @@ def test_a_missing_number_is_integrated_out(family, seed, draw):
                 return np.exp(held.log_density(changed[None])[0, j])
 
             total = integrate.quad(density, low, np.inf, epsabs=0.0, epsrel=1e-9, limit=200)[0]
-            found = held.log_density(holed[None])[0, j]
+            found = held.log_density(seen_only[None])[0, j]
             assert found == pytest.approx(np.log(total), rel=1e-6)
 
 

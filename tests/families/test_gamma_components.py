@@ -7,8 +7,8 @@ from mixoracle.model import GammaComponents
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_densities_agree_with_scipy(seed, draw):
-    held, rng = draw("gamma", seed), np.random.default_rng(seed)
+def test_densities_agree_with_scipy(seed, draw_components):
+    held, rng = draw_components("gamma", seed), np.random.default_rng(seed)
     block = held.sample(rng.integers(0, 3, 9), rng)
     block[rng.random(block.shape) < 0.2] = np.nan
     law = stats.gamma(held.shapes, scale=held.means / held.shapes)
@@ -16,8 +16,8 @@ def test_densities_agree_with_scipy(seed, draw):
     np.testing.assert_allclose(held.log_density(block), expected, rtol=1e-9)
 
 
-def test_samples_have_the_moments_of_their_components(draw):
-    held, n = draw("gamma", 2), 100_000
+def test_samples_have_the_moments_of_their_components(draw_components):
+    held, n = draw_components("gamma", 2), 100_000
     rows = held.sample(np.full(n, 1), np.random.default_rng(0))
     variance = held.means[1] ** 2 / held.shapes[1]
     assert np.all(np.abs(rows.mean(axis=0) - held.means[1]) < 6 * np.sqrt(variance / n))
@@ -45,5 +45,5 @@ def test_what_are_no_components_is_refused(means, shapes, sentence):
         GammaComponents(means, shapes)
 
 
-def test_repr(draw):
-    assert repr(draw("gamma", 0)) == "GammaComponents(3 components over 3 amounts)"
+def test_repr(draw_components):
+    assert repr(draw_components("gamma", 0)) == "GammaComponents(3 components over 3 amounts)"
