@@ -281,11 +281,6 @@ class Observations:
         """Whether any cell is missing."""
         return self.missing_fraction > 0
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether no cell is missing."""
-        return not self.has_missing
-
     def index(self, name: str) -> int:
         """Return the position of a variable."""
         if name not in self.names:
@@ -324,17 +319,6 @@ class Observations:
             tuple(self.widths[i] for i in positions),
             tuple(self.levels[i] for i in positions),
         )
-
-    def reordered(self, names: Iterable[str]) -> Observations:
-        """Return all variables in another order."""
-        order = list(names)
-        left_out = [name for name in self.names if name not in order]
-        if left_out:
-            raise InvalidInputError(
-                f"an order should name every observed variable; {shown(left_out)} is not in it: "
-                "use select to leave variables out"
-            )
-        return self.select(order)
 
     def take(self, rows: slice | ArrayLike) -> Observations:
         """Return some of the cases, by number, mask or slice."""

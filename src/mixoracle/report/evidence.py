@@ -281,14 +281,11 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
 
 def _runner(alternative: Any, n_samples: int) -> Runner:
     model: LatentModel = alternative.model
-    names = model.latent_names
-    arrows = [f"{names[i]} → {names[j]}" for i, j in sorted(model.latent_graph.directed)]
-    loose = sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
     return Runner(
         bic_gap=float(alternative.bic_gap),
         domain_sizes=model.domain_sizes,
         drives=tuple(model.children(j) for j in range(model.n_latent)),
-        edges=", ".join(arrows + [f"{names[i]} — {names[j]}" for i, j in loose]) or "no edges",
+        edges=model.latent_graph.described(model.latent_names),
         rare=rare_states(model, n_samples),
     )
 

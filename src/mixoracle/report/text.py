@@ -49,11 +49,8 @@ def drives_table(model: LatentModel) -> Table:
 
 def latent_edges(model: LatentModel) -> Text:
     """Λ in one line: arrows where P(H) tells the direction, a dash where it cannot."""
-    names = model.latent_names
-    arrows = [f"{names[i]} → {names[j]}" for i, j in sorted(model.latent_graph.directed)]
-    pairs = sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
-    edges = arrows + [f"{names[i]} — {names[j]}" for i, j in pairs]
-    return Text(", ".join(edges) or "no edges: the causes are independent")
+    none = "no edges: the causes are independent"
+    return Text(model.latent_graph.described(model.latent_names, none))
 
 
 def verdicts_explained(verdicts: Iterable[Verdict]) -> Group:
@@ -206,10 +203,7 @@ def model_document(model: LatentModel) -> dict[str, Any]:
             for j, (name, size) in enumerate(zip(names, model.domain_sizes, strict=True))
         ],
         "directed": [[names[i], names[j]] for i, j in sorted(model.latent_graph.directed)],
-        "undirected": [
-            [names[i], names[j]]
-            for i, j in sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
-        ],
+        "undirected": [[names[i], names[j]] for i, j in model.latent_graph.links],
     }
 
 

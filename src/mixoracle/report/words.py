@@ -150,9 +150,8 @@ def relations(model: LatentModel) -> list[str]:
     """What causes what among the hidden causes, a sentence for each edge."""
     names = [shortened(name) for name in model.latent_names]
     sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
-    pairs = sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
-    if pairs:
-        depend = [f"{names[i]} and {names[j]}" for i, j in pairs]
+    depend = [f"{names[i]} and {names[j]}" for i, j in model.latent_graph.links]
+    if depend:
         *rest, last = depend
         joined = f"{', '.join(rest)} as well as {last}" if rest else last
         sentences.append(

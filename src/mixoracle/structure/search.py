@@ -14,9 +14,10 @@ from typing import Any
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
+from mixoracle.model.graphs import Edge
 from mixoracle.structure.exact import is_feasible, search_exact
 from mixoracle.structure.ges import search_ges
-from mixoracle.structure.knowledge import Edge, Knowledge, ResolvedKnowledge, resolve
+from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge, resolve
 from mixoracle.structure.pc import search_pc
 from mixoracle.structure.scores import BIC, BDeu, Score, checked_sample_size, total
 
