@@ -11,9 +11,9 @@ from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
 from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 from mixoracle.oracles.counts import ComponentCount
-from mixoracle.report.evidence import (
+from mixoracle.report.evidence import Evidence
+from mixoracle.report.gathering import (
     MAX_POINTS,
-    Evidence,
     _along,
     _leading_directions,
     _standardised,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
 
-    from mixoracle.model.inference import Answer, Bounds, Intervention, Variable
+    from mixoracle.model.inference import Answer, Bounds, Intervention
+    from mixoracle.model.variables import Variable
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

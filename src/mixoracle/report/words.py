@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from mixoracle.assumptions import Verdict
 from mixoracle.model import LatentModel
-from mixoracle.report.evidence import Evidence, Runner, rare_states
+from mixoracle.report.evidence import Evidence, Runner
+from mixoracle.report.gathering import rare_states
 from mixoracle.report.lettering import shortened
 
 # Below these a number is pointed out to the reader.
