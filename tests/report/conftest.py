@@ -27,7 +27,7 @@ def driver():
 def browser(driver):
     path = driver.find_browser()
     if path is None:
-        pytest.skip("no Chromium here and no way to install one (Debian package 'chromium')")
+        pytest.skip(driver.HOW_TO_INSTALL)
     browser = driver.Browser(path)
     yield browser
     browser.close()
