@@ -3,8 +3,8 @@
 A :class:`KnownLatent` says in the user's own words what one latent drives, what it does not, and
 how many states it has; :class:`Background` puts several together with arrows among them. A learned
 Γ is matched to them so that as few statements as possible are broken, the matched latents take the
-names, and what is still broken in Γ is corrected. What cannot be corrected is told: a latent that
-was not found, another number of states, or knowledge that fits two latents equally well.
+names, and entries of Γ that still contradict a statement are corrected. The verdict names the rest:
+a latent that was not found, another number of states, or knowledge that fits two latents alike.
 
 Statements are taken to be true. A found latent can only be the one that is meant if it drives one
 of the children that are known, or, where none is known, something that it is not said to leave

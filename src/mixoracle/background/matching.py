@@ -224,7 +224,7 @@ def _new_twins(before: Bools, after: Bools, names: Sequence[str]) -> Iterable[_B
             yield _Breach(
                 (names[one], names[two]),
                 f"corrected as known, {names[one]} and {names[two]} drive the same variables and "
-                "cannot be told apart",
+                "cannot be distinguished",
             )
 
 

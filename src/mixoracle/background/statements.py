@@ -170,7 +170,7 @@ class Background:
             if nothing_open and np.array_equal(first, second):
                 raise KnowledgeConflictError(
                     f"{one.name!r} and {two.name!r} are said to drive exactly the same variables; "
-                    "no data can tell such twins apart (assm:twins): declare one latent"
+                    "no data can distinguish such twins (assm:twins): declare one latent"
                 )
         shape = (len(columns), len(observed_names))
         return ResolvedBackground(
@@ -204,7 +204,7 @@ def _marked(name: str, members: Iterable[Variable], observed_names: Sequence[str
             marked[member] = True
         else:
             raise InvalidInputError(
-                f"what is known about {name!r} names the observed variable {member!r}; there are "
+                f"the statement about {name!r} names the observed variable {member!r}; there are "
                 f"{', '.join(observed_names)}, counted from 0"
             )
     return marked

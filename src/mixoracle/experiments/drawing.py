@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Light fills under a black hatch: the order is by how well neighbours are told apart in print.
+# Light fills under a black hatch: the order is by how well neighbours differ in print.
 FILLS = ("#ffffff", "#b8b8b8", "#e4e4e4", "#8c8c8c", "#f4f4f4", "#cfcfcf")
 HATCHES = ("", "", "////", "", "....", "xxxx")
 MARKERS = "osD^vP*Xh<>p"

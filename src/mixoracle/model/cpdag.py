@@ -1,6 +1,6 @@
 """Λ up to Markov equivalence: a completed partially directed acyclic graph.
 
-P(H) tells DAGs apart only up to equivalence: the same adjacencies and the same v-structures. One
+P(H) distinguishes DAGs only up to equivalence: the same adjacencies and the same v-structures. One
 :class:`CPDAG` stands for such a class; with background knowledge, for those of its members that
 honour it (then it is what the literature calls a maximally oriented PDAG). All that is asked of
 a class, its members, its size, its d-separations, is asked here.
@@ -33,7 +33,7 @@ class CPDAG:
     directed : frozenset of (i, j)
         (i, j) means i→j.
     undirected : frozenset of frozenset({i, j})
-        Edges whose direction P(H) cannot tell.
+        Edges whose direction P(H) leaves open.
 
     Examples
     --------

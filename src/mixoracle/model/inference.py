@@ -1,4 +1,4 @@
-"""Questions to a model: what is likely given what was seen, and what happens if we act.
+"""Questions to a model: how likely states are given evidence, and the effects of acting.
 
 P(H) answers the first; the second needs Λ. Λ is known up to equivalence, and the members of its
 class may disagree about an intervention, so every answer to *do* is the range over **all**
@@ -99,13 +99,13 @@ class Bounds:
 
     @property
     def lower(self) -> Array:
-        """The smallest probability of each cell over all members."""
+        """The smallest probability of each entry over all members."""
         lowest: Array = self.member_lower.min(axis=0)
         return lowest
 
     @property
     def upper(self) -> Array:
-        """The largest probability of each cell over all members."""
+        """The largest probability of each entry over all members."""
         highest: Array = self.member_upper.max(axis=0)
         return highest
 
@@ -246,10 +246,10 @@ _Part = tuple[Array, Array, "Array | None", "Array | None"]
 def _bounds_of(
     model: LatentModel, table: Array, wanted: Sequence[Resolved], likelihood: Array
 ) -> _Part:
-    """One member's answer: cells and mean, from below and from above.
+    """One member's answer: probabilities and mean, from below and from above.
 
-    The mass that is missing from ``table`` may lie in any cell, and be as likely under the
-    evidence as any cell is.
+    The mass that is missing from ``table`` may lie in any joint state, and be as likely under the
+    evidence as any of them is.
     """
     missing = max(0.0, 1.0 - float(table.sum())) * float(likelihood.max())
     missing = missing if missing > _SAME else 0.0

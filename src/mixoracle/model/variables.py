@@ -79,7 +79,7 @@ def check_state(model: LatentModel, node: int, state: Any) -> None:
 
 
 def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> Array:
-    """How likely the evidence is in each cell of P(H), up to a constant factor."""
+    """How likely the evidence is in each joint state, up to a constant factor."""
     likelihood = np.ones(model.domain_sizes)
     for name, value in (given or {}).items():
         is_latent, index = resolve(model, name)
@@ -106,8 +106,8 @@ def _density(model: LatentModel, observed: int, value: Any) -> Array:
         row = np.atleast_1d(np.asarray(value, dtype=float))
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
-            f"a value of {name} should be given in numbers, levels by their codes 0, 1, … and gaps "
-            f"by NaN; got {value!r}"
+            f"a value of {name} should be given in numbers, levels by their codes 0, 1, … and "
+            f"missing values by NaN; got {value!r}"
         ) from error
     if row.shape != (held.width,):
         raise InvalidInputError(
@@ -121,7 +121,7 @@ def _density(model: LatentModel, observed: int, value: Any) -> Array:
 
 
 def state_labels(model: LatentModel, variable: Resolved) -> NDArray[np.int64]:
-    """The state (or the component) of a variable in each cell of P(H)."""
+    """The state (or the component) of a variable in each joint state."""
     is_latent, index = variable
     labels = np.zeros(model.domain_sizes, dtype=np.int64)
     for j in (index,) if is_latent else model.parents(index):

@@ -113,7 +113,7 @@ class Observations:
         Parameters
         ----------
         X : (N, columns) array
-            Numbers, text or truth values; a masked cell is missing.
+            Numbers, text or truth values; a masked value is missing.
         groups : None, int, sequence of column sequences, or mapping from name to columns
             Which columns make which variable: each its own, blocks of equal width, or as listed.
         names : sequence of str, optional
@@ -252,13 +252,13 @@ class Observations:
 
     @cached_property
     def missing_fraction(self) -> float:
-        """The share of all cells that is missing."""
+        """The share of all values that is missing."""
         missing = sum(int(np.isnan(column).sum()) for column in self.values.T)
         return missing / self.values.size
 
     @property
     def has_missing(self) -> bool:
-        """Whether any cell is missing."""
+        """Whether any value is missing."""
         return self.missing_fraction > 0
 
     def index(self, name: str) -> int:
@@ -361,10 +361,10 @@ class Observations:
         ]
         if self.n_observed > _VARIABLES_SHOWN:
             described.append("…")
-        gaps = f"; {self.missing_fraction:.2%} missing" if self.has_missing else ""
+        missing = f"; {self.missing_fraction:.2%} missing" if self.has_missing else ""
         return (
             f"Observations({self.n_samples} samples of {self.n_observed} variables: "
-            f"{', '.join(described)}{gaps})"
+            f"{', '.join(described)}{missing})"
         )
 
     def _repr_html_(self) -> str:

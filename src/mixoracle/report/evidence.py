@@ -34,8 +34,8 @@ class Scatter:
     """Some cases of one observed variable, seen along its two leading directions.
 
     ``labels`` are component numbers, ``shown`` the share of the variance that the two directions
-    hold, and ``separation`` the share of all cases whose component this variable alone gets right
-    (right: as all variables together say); None where the model cannot tell.
+    hold, and ``separation`` the share of all cases that this variable alone classifies as all
+    variables together do; None where the model has no components.
     """
 
     axes: tuple[str, ...]
@@ -65,8 +65,8 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Runner:
-    """Another answer that the data allow, and how much worse it is in BIC.
+class Alternative:
+    """Another candidate that the data allow, and by how many nats it fits worse in BIC.
 
     ``rare`` are those of its ``n_joint`` joint states that are empty or nearly so.
     """
@@ -95,7 +95,7 @@ class Evidence:
     pairs: tuple[Count, ...]
     verdicts: tuple[Verdict, ...]
     repairs: tuple[str, ...]
-    alternatives: tuple[Runner, ...]
+    alternatives: tuple[Alternative, ...]
     scatters: tuple[Scatter, ...]
     effects: tuple[Effect, ...]
     residual: float
@@ -106,7 +106,7 @@ class Evidence:
     n_iter: int
     # Why the answer should not be trusted, as the learner put it; empty where it should.
     failure: str = ""
-    # What was passed over in the data, a sentence each.
+    # Notes on the data, such as columns that were left out, a sentence each.
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -155,7 +155,7 @@ _RECORDS: dict[str, Any] = {
     "singles": Count,
     "pairs": Count,
     "verdicts": Verdict,
-    "alternatives": Runner,
+    "alternatives": Alternative,
     "scatters": Scatter,
     "effects": Effect,
 }

@@ -23,7 +23,7 @@ from mixoracle.model import LatentModel
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
 from mixoracle.report.columns import read_columns
-from mixoracle.report.evidence import Count, Effect, Evidence, Runner, Scatter
+from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
 
 # A scatter of more points is not easier to read, and sixty of them have to fit in one file.
 MAX_POINTS = 300
@@ -33,7 +33,7 @@ MAX_PAIRS = 2000
 MAX_EFFECT_COLUMNS = 8
 # A case of which less than this share of the columns is known would be pictured by chance.
 _ENOUGH_KNOWN = 0.5
-# A joint state with fewer cases than one is empty as far as anybody can tell.
+# A joint state that expects less than one case cannot be distinguished from an empty one.
 _FEWEST_CASES = 1.0
 _DIGITS = 4
 
@@ -85,7 +85,7 @@ def gather(
         verdicts=fitted.assumptions_,
         repairs=tuple(fitted.repairs_),
         alternatives=tuple(
-            _runner(other, observations.n_samples) for other in fitted.alternatives_
+            _alternative(other, observations.n_samples) for other in fitted.alternatives_
         ),
         scatters=tuple(
             _scatter(columns[i], labels[:, i], _separation(model, observations, labels, i))
@@ -126,15 +126,15 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     rare = np.argwhere(is_rare)
     order = np.argsort(table[tuple(rare.T)], kind="stable")
     return tuple(
-        ", ".join(f"{name}={s}" for name, s in zip(model.latent_names, cell, strict=True))
-        + f" ({cases[tuple(cell)]:.1f} cases)"
-        for cell in rare[order]
+        ", ".join(f"{name}={s}" for name, s in zip(model.latent_names, state, strict=True))
+        + f" ({cases[tuple(state)]:.1f} cases)"
+        for state in rare[order]
     )
 
 
-def _runner(alternative: Any, n_samples: int) -> Runner:
+def _alternative(alternative: Any, n_samples: int) -> Alternative:
     model: LatentModel = alternative.model
-    return Runner(
+    return Alternative(
         bic_gap=float(alternative.bic_gap),
         domain_sizes=model.domain_sizes,
         drives=tuple(model.children(j) for j in range(model.n_latent)),
@@ -176,7 +176,7 @@ def _numeric_columns(observations: Observations, name: str) -> _Numeric:
 
 
 def _standardised(block: Floats) -> Floats:
-    """Each column centred and in units of its own spread; gaps stay."""
+    """Each column centred and in units of its own spread; missing values stay."""
     seen = ~np.isnan(block)
     known = np.maximum(seen.sum(axis=0), 1)
     centred = block - np.where(seen, block, 0.0).sum(axis=0) / known
@@ -219,7 +219,7 @@ def _leading_directions(scaled: Floats) -> tuple[Floats, float]:
 
 
 def _along(rows: Floats, directions: Floats) -> Floats:
-    """Each row's place along the directions, by least squares over the cells that are there."""
+    """Each row's place along the directions, by least squares over the values that are there."""
     seen = (~np.isnan(rows)).astype(np.float64)
     products = np.einsum("rc,ac,bc->rab", seen, directions, directions)
     onto = np.nan_to_num(rows) @ directions.T
@@ -242,17 +242,17 @@ def _made_scatter(
 def _separation(
     model: LatentModel, observations: Observations, labels: NDArray[np.int64], i: int
 ) -> float | None:
-    """The share of cases whose component this variable alone gets right."""
+    """The share of cases that this variable alone classifies as all variables together do."""
     if model.components is None:
         return None
     block = observations[model.observed_names[i]]
-    told = ~np.isnan(block).all(axis=1)
-    if not told.any():
+    recorded = ~np.isnan(block).all(axis=1)
+    if not recorded.any():
         return None
     weights = model.joint.marginal(model.parents(i)).table.ravel()
     with np.errstate(divide="ignore"):
-        score = model.components[i].log_density(block[told]) + np.log(weights)
-    return round(float(np.mean(score.argmax(axis=1) == labels[told, i])), _DIGITS)
+        score = model.components[i].log_density(block[recorded]) + np.log(weights)
+    return round(float(np.mean(score.argmax(axis=1) == labels[recorded, i])), _DIGITS)
 
 
 def _effect(

@@ -22,7 +22,7 @@ from mixoracle.structure.pc import search_pc
 from mixoracle.structure.scores import BIC, BDeu, Score, checked_sample_size, total
 
 _LOGGER = logging.getLogger(__name__)
-# Up to here an exact search with its runner-up takes well under a second.
+# Up to here an exact search for the two best classes takes well under a second.
 _AUTO_EXACT_NODES = 12
 # Two classes whose scores differ by less, relative to the score, are equally good.
 _TIE = 1e-9
@@ -43,7 +43,7 @@ class SearchResult:
         What found it: ``"exact"``, ``"ges"`` or ``"pc"``.
     runner_up : CPDAG or None
         The best class other than ``graph`` that has a member that honours the knowledge. None
-        where there is none, it was not asked for, or the search cannot tell (only ``exact`` can).
+        where there is none, where it was not asked for, and for all searches but ``exact``.
     gap : float or None
         By how much ``graph`` outscores ``runner_up``. With the BIC it is about a log Bayes
         factor: below 1 hardly worth a mention, above 5 very strong.
@@ -140,7 +140,7 @@ def search(
         )
     result = _METHODS[method](task)
     if result.is_tied:
-        _LOGGER.warning("%r and %r score alike; P(H) cannot tell", result.graph, result.runner_up)
+        _LOGGER.warning("%r and %r score alike; P(H) cannot decide", result.graph, result.runner_up)
     return result
 
 
