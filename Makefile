@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
+# Processes side by side, in tests and studies; JOBS=0 runs the tests in this process.
+JOBS ?= 2
+
 # Small matrices lose more to thread hand-over than they gain, and timings should compare.
 export OMP_NUM_THREADS ?= 1
 
@@ -21,14 +24,13 @@ test: $(VENV)/.installed-dev ## the whole gate: format, lint, types, import rule
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 bench: $(VENV)/.installed ## time recovery, layout and sampling on one core
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 # About half an hour on two cores; interrupted, the same command continues.
 STUDY ?= study-result
-JOBS ?= 2
 study: $(VENV)/.installed ## the paper's experiments, 600 + 136 runs, with a report beside theirs
 	$(BIN)/mixoracle experiment paper --jobs $(JOBS) --out $(STUDY)/paper
 	$(BIN)/mixoracle experiment small --jobs $(JOBS) --out $(STUDY)/small

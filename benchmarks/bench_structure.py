@@ -22,6 +22,7 @@ from collections import defaultdict
 import numpy as np
 
 from mixoracle.datasets.graphs import random_dag, random_joint
+from mixoracle.metrics import structural_distance
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.structure import search
 
@@ -60,8 +61,9 @@ def run(m: int, n_samples: int, arguments: argparse.Namespace) -> None:
             start = time.perf_counter()
             found = search(joint, n_samples, method, score=score)
             seconds = time.perf_counter() - start
-            gone = found.graph.difference(truth)
-            rows[method, score].append((gone.shd, gone.strict_shd, seconds, found.graph == truth))
+            shd = structural_distance(truth, found.graph)
+            strict = structural_distance(truth, found.graph, strict=True)
+            rows[method, score].append((shd, strict, seconds, found.graph == truth))
             if method == "exact":
                 best[score] = found.score
             elif method == "ges":

@@ -22,7 +22,7 @@ COLUMNS = 100
 # The driver of the browser belongs to the tests of the report.
 sys.path.insert(0, str(ROOT / "tests" / "report"))
 
-from chromium import Browser, find_browser  # noqa: E402
+from chromium import HOW_TO_INSTALL, Browser, find_browser  # noqa: E402
 
 PAGE = """<!DOCTYPE html><meta charset="utf-8"><style>
 body {{ margin: 0; padding: 22px 26px; background: {background}; color: {foreground};
@@ -36,7 +36,7 @@ def main() -> None:
     """Make all pictures anew."""
     path = find_browser()
     if path is None:
-        sys.exit("screenshots need Chromium (Debian package 'chromium')")
+        sys.exit(f"screenshots need a browser: {HOW_TO_INSTALL}")
     IMAGES.mkdir(exist_ok=True)
     browser = Browser(path)
     try:

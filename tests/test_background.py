@@ -207,7 +207,7 @@ class TestApplication:
         assert found.corrections == ("b does not drive X3",)
         assert found.n_broken == 1
         assert found.verdict.offenders == (("b", "a"),)
-        assert "cannot be told apart" in found.verdict.message
+        assert "cannot be distinguished" in found.verdict.message
 
     def test_edges_go_with_the_latents_that_were_found(self):
         latents = [

@@ -21,7 +21,14 @@ from mixoracle.datasets import (
     subset_violation_a,
 )
 from mixoracle.errors import InvalidInputError
-from mixoracle.metrics import Matching, compare, compare_states, match_latents, relabel
+from mixoracle.metrics import (
+    Matching,
+    compare,
+    compare_states,
+    match_latents,
+    relabel,
+    structural_distance,
+)
 from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 
 
@@ -228,7 +235,7 @@ def test_assignment_path_finds_the_exact_matching(
     gamma[flips[:, 0], flips[:, 1]] ^= True
     estimate = replace(estimate, bipartite=gamma)
     exact = compare(truth, estimate)
-    monkeypatch.setattr(metrics, "_MAX_EXACT_LATENTS", 0)
+    monkeypatch.setattr(metrics.matching, "_MAX_EXACT_LATENTS", 0)
     assigned = compare(truth, estimate)
     assert assigned.shd == exact.shd
     assert assigned.matching.latents == exact.matching.latents
@@ -241,6 +248,16 @@ def test_assignment_path_uses_the_latent_graph() -> None:
     truth = plain_model([[1] * 10, [1] * 10], directed=chain)
     swapped = relabel(truth, [0, 1, 2, 4, 3, 5, 6, 7, 8, 9])
     assert compare(truth, swapped).shd == 0
+
+
+def test_distances_of_two_graphs_by_hand() -> None:
+    truth = CPDAG(5, frozenset({(0, 1), (2, 1), (1, 3)}), frozenset({frozenset((3, 4))}))
+    found = CPDAG(5, frozenset({(1, 0), (3, 4)}), frozenset({frozenset((1, 3)), frozenset((0, 4))}))
+    # 0—4 is extra, 2→1 missing, 0→1 reversed; 1→3 and 3—4 differ in their direction alone.
+    assert structural_distance(truth, found) == 3
+    assert structural_distance(truth, found, strict=True) == 5
+    assert structural_distance(truth, truth, strict=True) == 0
+    assert structural_distance(truth, CPDAG(2)) == 4
 
 
 def test_many_latents() -> None:
@@ -279,7 +296,7 @@ def test_joint_distance_is_the_smallest_over_all_state_orders(
     achieved = 0.5 * np.abs(first.joint.table - aligned.joint.table).sum()
     assert achieved == pytest.approx(expected, abs=1e-12)
     # The local search of large tables, on tables that can still be enumerated.
-    monkeypatch.setattr(metrics, "_MAX_STATE_ORDERS", 0)
+    monkeypatch.setattr(metrics.tables, "_MAX_STATE_ORDERS", 0)
     assert compare(first, second).joint_tv == pytest.approx(expected, abs=1e-12)
 
 

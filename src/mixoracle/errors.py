@@ -56,15 +56,15 @@ class GroupSizeError(ProjectionError):
 
 
 class EmptyIntersectionError(ProjectionError):
-    """No component fits a cell of the joint table."""
+    """No component fits a joint state."""
 
 
 class AmbiguousIntersectionError(ProjectionError):
-    """More than one component fits a cell of the joint table."""
+    """More than one component fits a joint state."""
 
 
 class AssumptionFailedError(ModelContradictionError):
-    """An assumption of the paper failed and ``strict=True`` asked to be told by an error."""
+    """An assumption of the paper failed and ``strict=True`` asked for an error."""
 
 
 class AssumptionWarning(UserWarning):

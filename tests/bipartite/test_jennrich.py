@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from mixoracle.bipartite.jennrich import diagonalise, numerical_rank
-from mixoracle.bipartite.scores import graph_tensor
 
 
 def columns_of(adjacency):
@@ -10,7 +9,12 @@ def columns_of(adjacency):
 
 
 def decomposed(adjacency, sizes, order, seed=0):
-    tensor = graph_tensor(np.asarray(adjacency, dtype=bool), np.log(sizes), order)
+    columns = np.asarray(adjacency, dtype=float)
+    # M_t = Σ w a⊗…⊗a (obs:wsne-comp): one axis after the other, the latents last.
+    products = np.log(sizes)
+    for _ in range(order):
+        products = products[..., None, :] * columns
+    tensor = products.sum(axis=-1)
     return columns_of(diagonalise(tensor, np.random.default_rng(seed)))
 
 

@@ -285,7 +285,7 @@ def test_settings_reach_the_learner(run, problem, monkeypatch):
 def test_no_processor_is_bad_input(run, problem):
     result = learn(run, problem, "--jobs", 0, "--out", "result")
     assert result.exit_code == 2
-    assert "no processor cannot learn; say 1 or more, or -1 for all" in result.stderr
+    assert "expected 1 or more processors, or -1 for all; got 0" in result.stderr
 
 
 @pytest.mark.parametrize("oracle", PLANS)

@@ -39,7 +39,7 @@ def test_evaluate_in_words(run, learned, problem):
     result = run("evaluate", learned, problem)
     assert result.exit_code == 0
     assert "Structural Hamming distance" in result.stdout
-    assert "Cases placed in the right state: H1 " in result.stdout
+    assert "Cases classified correctly: H1 " in result.stdout
 
 
 def test_evaluate_a_saved_model_against_itself(run, problem):

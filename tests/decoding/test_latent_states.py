@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+from mixoracle.decoding.reading import RowTable, flat, score
 
 from mixoracle.datasets import paper_problem
 from mixoracle.decoding.latent_states import Others, merge_states, same_for_child
-from mixoracle.decoding.reading import RowTable, flat, score
 from mixoracle.families import GaussianFamily
 from mixoracle.mixtures.merging import pool
 from mixoracle.model.joint import emptiness

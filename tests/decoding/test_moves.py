@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mixoracle.decoding.reading import Move, Proposal, read, score
 
 from mixoracle.datasets import paper_problem
 from mixoracle.decoding import moves
 from mixoracle.decoding.decoding import RowTable, decode
 from mixoracle.decoding.moves import LEAST_GAIN, climb
-from mixoracle.decoding.reading import Move, Proposal, read, score
 from mixoracle.families import GaussianFamily
 from mixoracle.mixtures.merging import pool
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from mixoracle.oracles.given import starting_cells
 
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.metrics import compare_states
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model.posterior import states_of_cells
-from mixoracle.oracles.given import starting_cells
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -1,11 +1,10 @@
 """Thousands of joint states: leaving out the hopeless ones changes nothing."""
 
+import mixoracle.mixtures.plausible
 import numpy as np
 import pytest
-from scipy.special import logsumexp
-
-import mixoracle.mixtures.plausible
 from mixoracle.mixtures.plausible import PlausibleStates
+from scipy.special import logsumexp
 
 
 def drawn(seed, n_rows=200, n_states=300, sizes=(40, 7, 12)):

@@ -53,7 +53,7 @@ def test_marginals_need_distinct_known_latents(latents):
 
 def test_repr_tells_of_empty_cells():
     assert repr(JointTable([[0.0, 0.5], [0.25, 0.25]])) == (
-        "JointTable(2×2, smallest 0, 1 of 4 cells empty)"
+        "JointTable(2×2, smallest 0, 1 of 4 joint states empty)"
     )
 
 
@@ -62,7 +62,7 @@ def test_html_shows_the_likeliest_cells_first():
     assert shown.index("0.6000") < shown.index("0.3000") < shown.index("0.1000")
     assert "not shown" not in shown
     large = JointTable(np.full((5, 5, 2), 0.02))._repr_html_()
-    assert "26 smaller cells not shown" in large
+    assert "26 rarer joint states not shown" in large
 
 
 class TestEmptyStates:

@@ -122,7 +122,7 @@ def test_equal_observations_give_equal_bytes(tmp_path, ending):
 
 
 def test_more_rows_than_one_chunk(tmp_path, monkeypatch):
-    monkeypatch.setattr("mixoracle.observations.files._CHUNK", 7)
+    monkeypatch.setattr("mixoracle.observations.text_files._CHUNK", 7)
     rng = np.random.default_rng(0)
     obs = Observations.from_arrays(
         {"a": rng.standard_normal((50, 2)), "b": rng.choice(["x", "y"], 50)}
@@ -132,7 +132,7 @@ def test_more_rows_than_one_chunk(tmp_path, monkeypatch):
 
 
 def test_text_that_starts_late_in_a_column_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("mixoracle.observations.files._CHUNK", 2)
+    monkeypatch.setattr("mixoracle.observations.text_files._CHUNK", 2)
     path = write(tmp_path, "a,b\n1,2\n,3\n,4\nlate,5\n")
     with pytest.raises(InvalidInputError, match="row 0 is '1' and row 3 is 'late'"):
         Observations.read(path)

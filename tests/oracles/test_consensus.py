@@ -21,7 +21,9 @@ def candidate(n_components, silhouette, means=None, width=1, seed=0):
     """A candidate whose means, if not given, are random and agree with nobody's."""
     if means is None:
         means = np.random.default_rng([seed, n_components]).normal(size=(n_components, width))
-    return CountCandidate(np.reshape(np.asarray(means, dtype=float), (n_components, -1)), silhouette)
+    return CountCandidate(
+        np.reshape(np.asarray(means, dtype=float), (n_components, -1)), silhouette
+    )
 
 
 def tallies(election):

@@ -109,7 +109,9 @@ class TestClusters:
             np.testing.assert_allclose(held.means, means, atol=1e-12)
 
     def test_best_candidates(self):
-        held = [CountCandidate(np.zeros((k, 1)), s) for k, s in [(2, 0.1), (4, 0.5), (3, 0.5), (5, 0.9)]]
+        held = [
+            CountCandidate(np.zeros((k, 1)), s) for k, s in [(2, 0.1), (4, 0.5), (3, 0.5), (5, 0.9)]
+        ]
         assert [c.n_components for c in best_candidates(held, 3)] == [5, 3, 4]
 
     def test_no_more_clusters_than_distinct_rows(self):

@@ -4,6 +4,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from mixoracle.oracles.readings import DEFAULT_MAX_COMPONENTS, checked_max_components
 from sklearn.exceptions import NotFittedError
 
 from mixoracle.datasets import paper_problem, random_model
@@ -12,7 +13,6 @@ from mixoracle.labels import labelling
 from mixoracle.model import JointTable
 from mixoracle.observations import Observations
 from mixoracle.oracles import MixtureOracle
-from mixoracle.oracles.readings import DEFAULT_MAX_COMPONENTS, checked_max_components
 from mixoracle.oracles.signature import SignatureOracle
 
 SETTINGS = ((1, 3, 5), (2, 5, 3), (3, 7, 2))

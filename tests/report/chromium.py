@@ -32,39 +32,17 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 _ANSWER_SECONDS = 60.0
-# Two steps of this length end before a test times out, and it is skipped rather than failed.
-_INSTALL_SECONDS = 120.0
+HOW_TO_INSTALL = (
+    "no Chromium was found; install it (Debian: `apt-get install chromium`), or put the path of "
+    "one into MIXORACLE_CHROMIUM"
+)
 
 
-def find_browser(install=True):
-    """The path of a Chromium, installed from Debian if need be and possible; None without one."""
+def find_browser():
+    """The path of a Chromium, or None where there is none."""
     chosen = os.environ.get("MIXORACLE_CHROMIUM")
-    names = (chosen,) if chosen else _NAMES
-    for name in names:
-        if path := shutil.which(name):
-            return path
-    may_install = install and not chosen and shutil.which("apt-get") and os.geteuid() == 0
-    if may_install and _install():
-        return find_browser(install=False)
-    return None
-
-
-def _install():
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-        try:
-            done = subprocess.run(
-                ["apt-get", "-qq", *command],
-                env=environment,
-                capture_output=True,
-                check=False,
-                timeout=_INSTALL_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
-            return False
-        if done.returncode:
-            return False
-    return True
+    found = (shutil.which(name) for name in ([chosen] if chosen else _NAMES))
+    return next(filter(None, found), None)
 
 
 class Browser:

@@ -9,8 +9,8 @@ from mixoracle import ExactOracle, Observations, assumptions
 from mixoracle.datasets import random_model, sample, with_gaps
 from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
-from mixoracle.report.evidence import gather
 from mixoracle.report.folder import Result
+from mixoracle.report.gathering import gather
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def driver():
 def browser(driver):
     path = driver.find_browser()
     if path is None:
-        pytest.skip("no Chromium here and no way to install one (Debian package 'chromium')")
+        pytest.skip(driver.HOW_TO_INSTALL)
     browser = driver.Browser(path)
     yield browser
     browser.close()

@@ -11,9 +11,9 @@ from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
 from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 from mixoracle.oracles.counts import ComponentCount
-from mixoracle.report.evidence import (
+from mixoracle.report.evidence import Evidence
+from mixoracle.report.gathering import (
     MAX_POINTS,
-    Evidence,
     _along,
     _leading_directions,
     _standardised,
@@ -69,7 +69,7 @@ def test_no_effect_has_no_share(make_result):
     assert result.evidence.effects[0].share < 0.01
 
 
-def test_separation_is_the_share_placed_right(make_result):
+def test_separation_is_the_share_classified_correctly(make_result):
     far = make_result(model=one_latent(apart=20.0)).evidence.scatters[0]
     assert far.separation == 1.0
     near = make_result(model=one_latent(apart=2.0), n_samples=20_000).evidence.scatters[0]
@@ -141,7 +141,7 @@ def test_gaps_change_what_is_shown_by_chance_only(make_result):
     assert sum(column.missing for column in gappy.columns) == round(0.3 * 4000 * 12)
 
 
-def test_cases_with_gaps_are_placed_near_where_they_are(make_result):
+def test_cases_with_missing_values_lie_near_where_they_are(make_result):
     model = one_latent(width=8, apart=6.0)
     scatter = make_result(model=model, n_samples=2000, share_missing=0.4).evidence.scatters[0]
     # Hardly a case is complete: 0.6 to the eighth is 1.7 %.

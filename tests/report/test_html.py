@@ -8,7 +8,7 @@ import pytest
 from mixoracle.datasets import kind_problem, random_model
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.report import html
-from mixoracle.report.evidence import Runner
+from mixoracle.report.evidence import Alternative
 
 
 class Elements(HTMLParser):
@@ -174,7 +174,7 @@ def test_mixed_blocks_are_shown_by_their_parts(kind_page):
     assert f'<td class="num">{html._number(float(means.values[0, 0]))}</td>' in page
     for kind in ("levels (4)", "counts", "numbers"):
         assert f'class="kind">{kind}</th>' in page
-    assert "of cells missing" in text
+    assert "of values missing" in text
 
 
 def test_missing_cells_and_notes_are_told(kind_page):
@@ -186,22 +186,22 @@ def test_missing_cells_and_notes_are_told(kind_page):
     assert "3 of 400 rows have &lt;no&gt; value." in page
 
 
-def test_other_readings_are_named(make_result):
+def test_other_candidates_are_named(make_result):
     result = make_result(2, 5)
-    single = Runner(7.25, (4,), ((0, 1, 2, 3, 4),), "no edges")
+    single = Alternative(7.25, (4,), ((0, 1, 2, 3, 4),), "no edges")
     rare = ("H1=0, H2=1 (0.3 cases)",)
-    other = Runner(9.0, (2, 2), ((0, 1), (2, 3)), "H1 → H2", rare)
-    nothing = Runner(90.0, (), (), "no edges")
+    other = Alternative(9.0, (2, 2), ((0, 1), (2, 3)), "H1 → H2", rare)
+    nothing = Alternative(90.0, (), (), "no edges")
     evidence = dataclasses.replace(result.evidence, alternatives=(single, other, nothing))
     page = " ".join(
         " ".join(
             Elements(html.render(dataclasses.replace(result, evidence=evidence))).words
         ).split()
     )
-    assert "The single-latent reading , BIC lower by 7.25: 4 states →" in page
+    assert "The candidate with a single hidden cause fits worse by 7.25 nats: 4 states →" in page
     assert "Of its 4 joint states 1 is empty or nearly so: H1=0, H2=1 (0.3 cases)." in page
-    assert "No hidden cause at all , BIC lower by 90: the measurements are independent." in page
-    assert "The single-latent reading, 4 states, has a BIC lower by 7.25." in page
+    assert "No hidden cause at all fits worse by 90 nats: the measurements are independent." in page
+    assert "The candidate with a single hidden cause, 4 states, fits worse by 7.25 nats." in page
 
 
 def test_a_lone_latent_is_not_said_to_be_independent_of_others(make_result):

@@ -83,7 +83,7 @@ def test_comparisons_in_words():
     states = np.array([[0, 1], [1, 0], [1, 1], [0, 0]])
     agreement = compare_states(states, states)
     lines = text.comparison_lines(compare(truth, truth), ("H1", "H2"), agreement)
-    assert lines[-1] == "Cases placed in the right state: H1 100.0%, H2 100.0%."
+    assert lines[-1] == "Cases classified correctly: H1 100.0%, H2 100.0%."
 
 
 def test_what_was_understood_shows_ranges_and_kinds():

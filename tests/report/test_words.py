@@ -8,7 +8,7 @@ from mixoracle.assumptions import Verdict
 from mixoracle.datasets import random_model
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.report import words
-from mixoracle.report.evidence import Runner
+from mixoracle.report.evidence import Alternative
 
 
 @pytest.fixture
@@ -80,16 +80,20 @@ def test_every_weakness_raises_a_doubt(result):
         scatters=(*result.evidence.scatters[:2], blurred, *result.evidence.scatters[3:]),
         verdicts=(Verdict("no twins", "assm:twins", False, "H1 and H2.", (("H1", "H2"),)),),
         repairs=("X1: 3 components were seen, 4 fit with the others",),
-        alternatives=(Runner(1.0, (2,), ((0,),), "no edges"), Runner(99.0, (2,), ((0,),), "")),
+        alternatives=(
+            Alternative(1.0, (2,), ((0,),), "no edges"),
+            Alternative(99.0, (2,), ((0,),), ""),
+        ),
         converged=False,
     )
     assert words.doubts(result.model, evidence) == [
         "Every hidden cause leaves its own trace: not so. H1 and H2.",
         "The number of components of X2 is uncertain.",
-        "The components of X3 overlap: taken alone, it misplaces more than one case in ten.",
+        "The components of X3 overlap: it alone misclassifies more than one case in ten.",
         "1 count had to be repaired to fit with the others.",
-        "The single-latent reading fits nearly as well; see the alternatives in the report.",
-        "The refinement stopped before it had settled.",
+        "The candidate with a single hidden cause fits nearly as well; see the alternatives in the "
+        "report.",
+        "The refinement stopped before it converged.",
     ]
     assert "Every assumption" not in " ".join(words.trust(result.model, evidence))
 
@@ -153,20 +157,23 @@ def test_a_single_latent_has_no_combination_to_miss(result):
     assert emptiness(result, [0.999, 0.001], 50) == []
 
 
-def test_the_other_reading_is_named_with_its_score(result, make_result):
-    single = Runner(12.5, (4,), ((0, 1),), "no edges")
+def test_the_other_kind_of_candidate_is_named_with_its_score(result, make_result):
+    single = Alternative(12.5, (4,), ((0, 1),), "no edges")
     evidence = dataclasses.replace(result.evidence, alternatives=(single,))
-    assert words.readings(result.model, evidence) == [
-        "The single-latent reading, 4 states, has a BIC lower by 12.5."
+    assert words.other_kind(result.model, evidence) == [
+        "The candidate with a single hidden cause, 4 states, fits worse by 12.5 nats."
     ]
     lone = make_result(1, 3)
     rare = ("H1=0, H2=1 (0.0 cases)", "H1=1, H2=0 (0.4 cases)")
-    factored = Runner(-3.0, (2, 2), ((0,), (1,)), "H1 → H2", rare)
+    factored = Alternative(-3.0, (2, 2), ((0,), (1,)), "H1 → H2", rare)
     evidence = dataclasses.replace(lone.evidence, alternatives=(single, factored))
-    assert words.readings(lone.model, evidence) == [
-        "The factored reading, 2 × 2 states, has a BIC higher by 3. Of its 4 joint states 2 are "
-        "empty or nearly so."
+    assert words.other_kind(lone.model, evidence) == [
+        "The candidate with several hidden causes, 2 × 2 states, fits better by 3 nats. Of "
+        "its 4 joint states 2 are empty or nearly so."
     ]
-    assert words.runner_title(lone.model, Runner(1.0, (), (), "")) == "No hidden cause at all"
-    assert words.runner_title(lone.model, single) == "Another answer"
-    assert words.readings(result.model, result.evidence) == []
+    assert (
+        words.alternative_title(lone.model, Alternative(1.0, (), (), ""))
+        == "No hidden cause at all"
+    )
+    assert words.alternative_title(lone.model, single) == "Another candidate"
+    assert words.other_kind(result.model, result.evidence) == []

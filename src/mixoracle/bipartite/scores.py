@@ -156,21 +156,6 @@ def name_set(subset: Iterable[int]) -> str:
     return "{" + ", ".join(f"X{i + 1}" for i in sorted(subset)) + "}"
 
 
-def common_score(counts: Counts, subset: Iterable[int]) -> float:
-    """Wsne(S) by inclusion and exclusion over the subsets of S (``lem:com-weight``).
-
-    Of the empty set it is W(X): all latents are shared by no variables at all.
-    """
-    members = sorted(set(subset))
-    if not members:
-        return counts.log_count(range(counts.n_observed))
-    unions = [
-        frozenset(u) for size in range(1, len(members) + 1) for u in combinations(members, size)
-    ]
-    signs = np.array([1.0 if len(u) % 2 else -1.0 for u in unions])
-    return float(signs @ counts.log_counts_of(unions))
-
-
 def union_tensor(counts: Counts, order: int) -> NDArray[np.float64]:
     """W of {i_1, …, i_t} for every index tuple, an array with ``order`` axes of length n."""
     n = counts.n_observed
@@ -224,27 +209,6 @@ def graph_log_counts(
 ) -> NDArray[np.float64]:
     """W of each row of ``subsets`` for a known graph (``eq:score-comp-app``)."""
     return hits(adjacency, subsets) @ log_sizes
-
-
-def graph_common_score(
-    adjacency: NDArray[np.bool_], log_sizes: NDArray[np.float64], subset: Iterable[int]
-) -> float:
-    """Wsne(S) for a known graph (``eq:sne:Wsne``)."""
-    return float(adjacency[list(subset)].all(axis=0) @ log_sizes)
-
-
-def graph_tensor(
-    adjacency: NDArray[np.bool_], log_sizes: NDArray[np.float64], order: int
-) -> NDArray[np.float64]:
-    """M_t = Σ w a⊗…⊗a for a known graph (``obs:wsne-comp``)."""
-    check_order(len(adjacency), order)
-    columns = adjacency.astype(np.float64)
-    # One axis after the other, the latents last: (n, …, n, m).
-    products = log_sizes
-    for _ in range(order):
-        products = products[..., None, :] * columns
-    tensor: NDArray[np.float64] = products.sum(axis=-1)
-    return tensor
 
 
 def hits(adjacency: NDArray[np.bool_], subsets: NDArray[np.int64]) -> NDArray[np.bool_]:

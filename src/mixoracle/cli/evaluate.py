@@ -52,7 +52,7 @@ def _load(folder: Path) -> LatentModel:
 def _agreement(
     result: Path, estimate: LatentModel, truth: Path, true: LatentModel
 ) -> StateAgreement | None:
-    """How often the states are right, where both folders tell them for the same cases."""
+    """How often the states are right, where both folders hold them for the same cases."""
     from mixoracle.metrics import compare_states
     from mixoracle.report.folder import STATES_FILE, read_states
 

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 from mixoracle._version import __version__
 from mixoracle.errors import AssumptionWarning, DataWarning
 from mixoracle.learner import LatentGraphLearner
-from mixoracle.report.evidence import Evidence, gather
+from mixoracle.report.evidence import Evidence
 from mixoracle.report.folder import Result, write_result
+from mixoracle.report.gathering import gather
 
 if TYPE_CHECKING:
     from mixoracle.cli.inputs import Input

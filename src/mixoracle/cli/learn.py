@@ -27,7 +27,7 @@ _AT_LEAST_ONE = click.IntRange(min=1)
 
 def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> int:
     if value == 0:
-        raise click.BadParameter("no processor cannot learn; say 1 or more, or -1 for all")
+        raise click.BadParameter("expected 1 or more processors, or -1 for all; got 0")
     return value
 
 
@@ -67,7 +67,7 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
     metavar="[NAME=]FAMILY",
     help="What the numbers of a variable are, or of all: gaussian, diagonal (independent columns), "
     "student (heavy tails), gamma (positive amounts), counts or categorical; repeatable. Left "
-    "out, it is told from the values.",
+    "out, it is recognised from the values.",
 )
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option("--id-column", metavar="COLUMN", help="Column that names the cases; not learned.")
@@ -76,8 +76,8 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
     type=click.Choice(["signature", "projection", "kmeans"]),
     default="signature",
     show_default=True,
-    help="How components are counted: one variable at a time (and all at once where that cannot "
-    "see), all at once, or as in the paper.",
+    help="How components are counted: one variable at a time (and all at once where single "
+    "variables show no components), all at once, or as in the paper.",
 )
 @click.option(
     "--search",
@@ -101,7 +101,7 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 @click.option(
     "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is written."
 )
-@click.option("--dry-run", is_flag=True, help="Show what was understood, and learn nothing.")
+@click.option("--dry-run", is_flag=True, help="Show how the data were read, and learn nothing.")
 @output_options
 def command(
     data: str,
@@ -149,7 +149,7 @@ def _learn(
     as_json: bool,
     settings: dict[str, Any],
 ) -> bool:
-    """Learn, write, tell; return whether an assumption failed without which nothing is sure."""
+    """Learn, write, report; return whether an assumption that matters failed."""
     from mixoracle.cli.fitting import PLANS, learn_into
     from mixoracle.report import text
     from mixoracle.report.folder import new_folder

@@ -1,4 +1,4 @@
-"""What all commands share: consoles, common options, and progress that tells what remains.
+"""Shared by all commands: consoles, common options, and progress with the stages that remain.
 
 Answers go to stdout, progress and errors to stderr, so that answers can be piped. A terminal gets
 a moving line; a file or a pipe gets one line for each stage.
@@ -97,7 +97,7 @@ def print_json(document: dict[str, Any]) -> None:
 
 
 class Stages:
-    """Told the name of each stage, shows it with the time so far and what remains.
+    """Called with the name of each stage, shows it with the time so far and the stages left.
 
     ``plan`` is a sequence of (stage, its usual share of the time). A stage that is not in it, or
     that comes again, is shown without its number and a forecast. ``timings`` holds the seconds of

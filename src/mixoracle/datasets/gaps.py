@@ -1,9 +1,9 @@
-"""Gaps: cells of given data taken away completely at random.
+"""Missing values: values of given data taken away completely at random.
 
-Which cells go does not depend on what they hold, so what is left follows the same model. One cell
+Which values go does not depend on the values, so the rest follows the same model. One value
 of each row and one of each column are chosen first and kept, because a case or a measurement with
-nothing in it says nothing; the gaps are then spread evenly over the other cells, exactly as many
-as were asked for. Cells that were missing before stay missing and do not count.
+nothing in it says nothing; the missing values are then spread evenly over the others, exactly as
+many as were asked for. Values that were missing before stay missing and do not count.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from mixoracle.observations import Observations
 def with_gaps(
     observations: Observations, share: float, random_state: RandomState = None
 ) -> Observations:
-    """Return the observations with a share of their cells missing.
+    """Return the observations with a share of their values missing.
 
     Parameters
     ----------
     observations : Observations
         Each row and each column must hold something.
     share : float
-        Which part of the cells that are there is taken away, rounded to whole cells.
+        Which share of the present values is taken away, rounded to a whole number.
     random_state : int, Generator, SeedSequence or None
 
     Examples
@@ -41,13 +41,13 @@ def with_gaps(
     there = ~np.isnan(values)
     _check_nothing_empty(there, observations)
     wanted = round(share * int(there.sum()))
-    # The present cell with the largest of these numbers is kept, in each row and each column.
+    # The present value with the largest of these numbers is kept, in each row and each column.
     keys = np.where(there, rng.random(values.shape), -1.0)
     kept = (keys == keys.max(axis=1, keepdims=True)) | (keys == keys.max(axis=0))
     free = np.flatnonzero(there & ~kept)
     if wanted > len(free):
         raise InvalidInputError(
-            f"{wanted} of {int(there.sum())} cells cannot be taken away without emptying a row or "
+            f"{wanted} of {int(there.sum())} values cannot be taken away without emptying a row or "
             f"a column; {len(free)} can: use a smaller share or more columns"
         )
     values.flat[rng.choice(free, wanted, replace=False, shuffle=False)] = np.nan

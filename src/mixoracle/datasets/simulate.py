@@ -47,7 +47,7 @@ class ComponentChoices(TypedDict, total=False):
 
 
 class ModelChoices(ComponentChoices, total=False):
-    """What else :func:`random_model` can be told; see there."""
+    """The other parameters of :func:`random_model`; see there."""
 
     min_domain: int
     max_joint_states: int | None

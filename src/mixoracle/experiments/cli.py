@@ -37,7 +37,7 @@ def _whole_numbers(
 
 
 def _study_options(command: _Command) -> _Command:
-    """What every study can be told."""
+    """The options of every study."""
     options = (
         click.option("--oracle", default="signature", show_default=True, help="signature, kmeans."),
         click.option(

@@ -1,70 +1,39 @@
 """The paper's figures, and one of our own, drawn from results.
 
 Bars for average SHD, run time and failures, a scatter of SHD and of UCE against |E(G)|, and dots
-with intervals for studies with many arms. Everything is told apart by hatching or by the shape of
-a marker, so that a print without colours loses nothing. The same results give the same bytes.
+with intervals for studies with many arms.
 """
 
 from __future__ import annotations
 
-import io
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixoracle.experiments import published
-from mixoracle.experiments.analysis import Cell, Interval, Source, Summary, counted_shd
+from mixoracle.experiments.analysis import Cell, Interval, Source, counted_shd
+from mixoracle.experiments.drawing import (
+    FILLS,
+    HATCHES,
+    MARKERS,
+    WIDTH,
+    Drawing,
+    bars,
+    diamonds,
+    dot,
+    drawn,
+    legend,
+    new_figure,
+    plain_log_axis,
+    setting_axis,
+    spots_of,
+)
 from mixoracle.experiments.tables import setting_name
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# Light fills under a black hatch: the order is by how well neighbours are told apart in print.
-_FILLS = ("#ffffff", "#b8b8b8", "#e4e4e4", "#8c8c8c", "#f4f4f4", "#cfcfcf")
-_HATCHES = ("", "", "////", "", "....", "xxxx")
-_MARKERS = "osD^vP*Xh<>p"
-_PNG_DPI = 150
-_WIDTH = 8.0  # inches; fits a page
-_BARS_SHARE = 0.84  # of the room that a group of bars has
-_WIDEST_BAR = 0.4
-_SHORTEST_SECONDS = 1e-3  # timings are kept to the millisecond
 # Area in points² of a marker that stands for one run, and for each further one.
 _DOT_AREA, _DOT_GROWTH = 18.0, 7.0
-_STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
-    "font.size": 9.0,
-    "svg.fonttype": "none",  # text stays text: smaller, and it can be searched
-    "hatch.linewidth": 0.7,
-    "axes.prop_cycle": "cycler('color', ['black'])",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """A figure with its name and what it shows, in words."""
-
-    name: str
-    caption: str
-    svg: str
-    png: bytes
-
-    @property
-    def inline_svg(self) -> str:
-        """The SVG for the inside of a page: no prolog, and identifiers that are its own."""
-        body = self.svg[self.svg.index("<svg") :]
-        body = re.sub(r'\bid="', f'id="{self.name}-', body)
-        body = re.sub(r'(href="|url\()#', rf"\g<1>#{self.name}-", body)
-        return body.replace("<svg ", '<svg role="img" ', 1)
 
 
 def study_drawings(name: str, sources: Sequence[Source]) -> list[Drawing]:
@@ -82,24 +51,24 @@ def average_shd(name: str, sources: Sequence[Source]) -> Drawing:
     """``fig:shd`` and ``fig:shd-2``: average SHD by (m, n) and N."""
     groups = _by_series(sources)
     settings = sorted({setting for cells in groups.values() for setting in cells})
-    with _figure(_WIDTH, 3.6) as figure:
+    with new_figure(WIDTH, 3.6) as figure:
         axes = figure.subplots()
         for place, (label, cells) in enumerate(groups.items()):
             found = [cells.get(setting) for setting in settings]
             heights = [cell.summary.shd if cell else None for cell in found]
             limits = [cell.summary.limit_shd if cell else None for cell in found]
-            spots = _spots(place, len(groups), len(settings))
-            _bars(axes, spots, heights, place, label, len(groups))
-            _diamonds(axes, spots, limits, "limit: true states" if place == 0 else "")
+            spots = spots_of(place, len(groups), len(settings))
+            bars(axes, spots, heights, place, label, len(groups))
+            diamonds(axes, spots, limits, "limit: true states" if place == 0 else "")
         theirs = published.STUDIES[name].average_shd
         if theirs:
             said = f"largest published average, {theirs[1]:g}"
             axes.axhline(theirs[1], color="black", linestyle=(0, (1, 2)), linewidth=1.2, label=said)
-        _setting_axis(axes, settings)
+        setting_axis(axes, settings)
         axes.set_ylabel("average SHD over all runs")
         axes.set_ylim(bottom=0.0)
-        _legend(axes)
-        return _drawn(
+        legend(axes)
+        return drawn(
             figure,
             f"{name}_shd",
             "Average structural Hamming distance by setting, over all runs, with 95 % bootstrap "
@@ -122,16 +91,16 @@ def run_times(name: str, sources: Sequence[Source]) -> Drawing:
     for label, cells in groups.items():
         found = [cells.get(setting) for setting in settings]
         series[label] = [cell.summary.seconds if cell else None for cell in found]
-    with _figure(_WIDTH, 3.6) as figure:
+    with new_figure(WIDTH, 3.6) as figure:
         axes = figure.subplots()
         for place, (label, heights) in enumerate(series.items()):
-            spots = _spots(place, len(series), len(settings))
-            _bars(axes, spots, heights, place, label, len(series), whiskers=place >= known)
-        _setting_axis(axes, settings)
-        _plain_log_axis(axes, [bar for bars in series.values() for bar in bars if bar])
+            spots = spots_of(place, len(series), len(settings))
+            bars(axes, spots, heights, place, label, len(series), whiskers=place >= known)
+        setting_axis(axes, settings)
+        plain_log_axis(axes, [bar for bars in series.values() for bar in bars if bar])
         axes.set_ylabel("average seconds a run (log scale)")
-        _legend(axes)
-        return _drawn(
+        legend(axes)
+        return drawn(
             figure,
             f"{name}_run_times",
             "Average run time by setting, one core, on a logarithmic axis. Published times are "
@@ -152,12 +121,12 @@ def failures(name: str, sources: Sequence[Source]) -> Drawing:
             shares = [stage.value if stage else 0.0 for stage in stages]
             rows[f"{cell.source}, {cell.arm}"] = (shares[0], shares[1], shares[2])
     names = ("in the oracle (a)", "to produce a graph (b–d)", "elsewhere")
-    with _figure(_WIDTH, 1.2 + 0.35 * len(rows)) as figure:
+    with new_figure(WIDTH, 1.2 + 0.35 * len(rows)) as figure:
         axes = figure.subplots()
         left = np.zeros(len(rows))
         for stage, label in enumerate(names):
             shares_here = 100.0 * np.array([shares[stage] for shares in rows.values()])
-            fill: Any = {"facecolor": _FILLS[stage], "hatch": _HATCHES[stage], "edgecolor": "black"}
+            fill: Any = {"facecolor": FILLS[stage], "hatch": HATCHES[stage], "edgecolor": "black"}
             axes.barh(range(len(rows)), shares_here, 0.6, left=left, label=label, **fill)
             left += shares_here
         for place, total in enumerate(left):
@@ -168,8 +137,8 @@ def failures(name: str, sources: Sequence[Source]) -> Drawing:
         axes.invert_yaxis()
         axes.set_xlim(0.0, max(float(left.max()) * 1.15, 5.0))
         axes.set_xlabel("failed runs in % of those drawn")
-        _legend(axes, "failed")
-        return _drawn(
+        legend(axes, "failed")
+        return drawn(
             figure, f"{name}_failures", "Failed runs by stage, in per cent of all runs drawn."
         )
 
@@ -181,7 +150,7 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
         ("UCE", [(r, r.score.uce if r.score else None) for r in source.record.results]),
     )
     settings = source.settings()
-    with _figure(_WIDTH, 3.6) as figure:
+    with new_figure(WIDTH, 3.6) as figure:
         for axes, (title, values) in zip(figure.subplots(1, 2), panels, strict=True):
             for place, setting in enumerate(settings):
                 at = Counter(
@@ -196,7 +165,7 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
                     x,
                     y,
                     [_DOT_AREA + _DOT_GROWTH * (count - 1) for count in at.values()],
-                    marker=_MARKERS[place % len(_MARKERS)],
+                    marker=MARKERS[place % len(MARKERS)],
                     facecolors="none",
                     edgecolors="black",
                     linewidths=0.8,
@@ -206,7 +175,7 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
                     [],
                     [],
                     _DOT_AREA,
-                    marker=_MARKERS[place % len(_MARKERS)],
+                    marker=MARKERS[place % len(MARKERS)],
                     facecolors="none",
                     edgecolors="black",
                     linewidths=0.8,
@@ -218,7 +187,7 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
             axes.set_ylim(bottom=-0.4)
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, title="(m, n)", loc="outside right upper", frameon=False)
-        return _drawn(
+        return drawn(
             figure,
             f"{name}_scatter_{number + 1}",
             f"{source.label}: SHD (left) and right but unoriented edges (right) against the number "
@@ -234,18 +203,18 @@ def arms(name: str, sources: Sequence[Source]) -> Drawing:
         ("average SHD", "shd", "limit_shd", 1.0),
         ("seconds a run", "seconds", None, 1.0),
     )
-    with _figure(_WIDTH, 1.4 + 0.32 * len(labels) * len(sources)) as figure:
+    with new_figure(WIDTH, 1.4 + 0.32 * len(labels) * len(sources)) as figure:
         grid = figure.subplots(1, 3, sharey=True)
         for axes, (title, key, limit, factor) in zip(grid, panels, strict=True):
             for place, source in enumerate(sources):
                 cells = {cell.arm: cell.summary for cell in source.cells(by_setting=False)}
-                offset = _spots(place, len(sources), 1)[0]
+                offset = spots_of(place, len(sources), 1)[0]
                 for row, label in enumerate(labels):
                     if label in cells:
                         at = row + offset
-                        _dot(axes, cells[label], key, at, factor, _MARKERS[place], filled=True)
+                        dot(axes, cells[label], key, at, factor, MARKERS[place], filled=True)
                         if limit:
-                            _dot(axes, cells[label], limit, at, factor, "|", filled=False)
+                            dot(axes, cells[label], limit, at, factor, "|", filled=False)
             axes.set_xlabel(title)
             axes.set_xlim(left=0.0)
             axes.grid(axis="x", color="#d0d0d0", linewidth=0.6)
@@ -255,12 +224,12 @@ def arms(name: str, sources: Sequence[Source]) -> Drawing:
         grid[0].set_yticks(range(len(labels)), labels)
         grid[0].invert_yaxis()
         handles = [
-            grid[0].plot([], [], "k" + _MARKERS[i], linestyle="none", label=source.label)[0]
+            grid[0].plot([], [], "k" + MARKERS[i], linestyle="none", label=source.label)[0]
             for i, source in enumerate(sources)
         ]
         handles += grid[0].plot([], [], "k|", markersize=10, linestyle="none", label="limit")
         figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
-        return _drawn(
+        return drawn(
             figure,
             f"{name}_arms",
             "By arm: share of exact graphs (Wilson intervals), average SHD and seconds a run "
@@ -280,125 +249,3 @@ def _by_series(sources: Sequence[Source]) -> Series:
                 label = f"{source.label}, {cell.arm}"
                 series.setdefault(label, {})[cell.setting] = cell
     return series
-
-
-def _spots(place: int, total: int, groups: int) -> NDArray[np.float64]:
-    """Where the bars of one series stand, side by side with the others around each group."""
-    return np.arange(groups, dtype=np.float64) + (place - (total - 1) / 2) * _BARS_SHARE / total
-
-
-def _bars(
-    axes: Axes,
-    spots: NDArray[np.float64],
-    heights: Sequence[Interval | None],
-    place: int,
-    label: str,
-    total: int,
-    *,
-    whiskers: bool = True,
-) -> None:
-    """One series of bars with whiskers; a setting without runs has no bar."""
-    there = [(spot, height) for spot, height in zip(spots, heights, strict=True) if height]
-    reach = [[h.value - h.low for _, h in there], [h.high - h.value for _, h in there]]
-    axes.bar(
-        [spot for spot, _ in there],
-        [height.value for _, height in there],
-        min(_BARS_SHARE / total, _WIDEST_BAR),
-        label=label,
-        facecolor=_FILLS[place % len(_FILLS)],
-        hatch=_HATCHES[place % len(_HATCHES)],
-        edgecolor="black",
-        linewidth=0.8,
-        yerr=reach if whiskers else None,
-        error_kw={"linewidth": 0.9, "capsize": 2.0},
-    )
-
-
-def _dot(
-    axes: Axes,
-    summary: Summary,
-    key: str,
-    at: float,
-    factor: float,
-    marker: str,
-    *,
-    filled: bool,
-) -> None:
-    interval: Interval | None = getattr(summary, key)
-    if interval is None:
-        return
-    value = factor * interval.value
-    if filled:
-        ends = [factor * interval.low, factor * interval.high]
-        axes.plot(ends, [at, at], "k-", linewidth=1.0, solid_capstyle="butt")
-        axes.plot([value], [at], f"k{marker}", markersize=5, clip_on=False)
-    else:
-        axes.plot([value], [at], f"k{marker}", markersize=12, markeredgewidth=1.2, clip_on=False)
-
-
-def _diamonds(
-    axes: Axes, spots: NDArray[np.float64], limits: Sequence[Interval | None], label: str
-) -> None:
-    """Mark what the search reaches on the true states; in the legend where there is a label."""
-    axes.plot(
-        spots,
-        [limit.value if limit else np.nan for limit in limits],
-        linestyle="none",
-        marker="D",
-        markersize=4.5,
-        markerfacecolor="white",
-        markeredgecolor="black",
-        label=label or None,
-        zorder=4,
-        clip_on=False,  # a limit of 0 sits on the axis
-    )
-
-
-def _setting_axis(axes: Axes, settings: Sequence[tuple[int, int]]) -> None:
-    axes.set_xticks(range(len(settings)), [setting_name(setting) for setting in settings])
-    axes.set_xlim(-0.5, len(settings) - 0.5)
-    axes.set_xlabel("(m, n): hidden causes, observed variables")
-
-
-def _plain_log_axis(axes: Axes, bars: Sequence[Interval]) -> None:
-    """A logarithmic axis from a whole decade on, with plain numbers: 0.1, 1, 10, 100."""
-    axes.set_yscale("log")
-    lowest = max(min(bar.low for bar in bars), _SHORTEST_SECONDS)
-    axes.set_ylim(10.0 ** np.floor(np.log10(lowest)), 1.5 * max(bar.high for bar in bars))
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("")
-
-
-def _legend(axes: Axes, title: str | None = None) -> None:
-    """Above the axes, bars first."""
-    handles, labels = axes.get_legend_handles_labels()
-    order = sorted(range(len(handles)), key=lambda i: not hasattr(handles[i], "patches"))
-    axes.legend(
-        [handles[i] for i in order],
-        [labels[i] for i in order],
-        title=title,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=3,
-        frameon=False,
-    )
-
-
-@contextmanager
-def _figure(width: float, height: float) -> Iterator[Figure]:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(_STYLE):
-        yield Figure(figsize=(width, height), layout="constrained")
-
-
-def _drawn(figure: Figure, name: str, caption: str) -> Drawing:
-    from matplotlib import rc_context
-
-    svg, png = io.StringIO(), io.BytesIO()
-    # Neither a date nor a random salt, so that equal results give equal files.
-    with rc_context({"svg.hashsalt": name}):
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(png, format="png", dpi=_PNG_DPI, metadata={"Software": None})
-    return Drawing(name, caption, svg.getvalue(), png.getvalue())

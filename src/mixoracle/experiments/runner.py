@@ -47,9 +47,9 @@ def run_study(
     dask : str, optional
         The address of a Dask scheduler whose workers do the runs instead.
     on_start : callable
-        Told how many runs are done already, and how many there are.
+        Called with how many runs are done already, and how many there are.
     on_result : callable
-        Told each result after it is on the disk.
+        Called with each result after it is on the disk.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def run_study(
 
 @contextmanager
 def _workers(jobs: int, dask: str | None) -> Iterator[dict[str, Any]]:
-    """What to tell joblib, while the workers it needs are there."""
+    """The settings of joblib, while the workers it needs are there."""
     if dask is None:
         yield {"n_jobs": jobs}
         return

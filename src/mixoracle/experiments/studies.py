@@ -68,7 +68,7 @@ class Conditions:
     ----------
     n_samples : int
     oracle, search : str
-        What the learner is told to use.
+        The oracle that the learner uses.
     covariance : {"code", "text"}
         Covariances as the paper's published code draws them, or as its words say.
     scale : float

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What the learner tells when it leaves the oracle's work, and the stage that then begins.
+# The stages that the learner reports after the oracle, and the stage of a trial that then begins.
 LEARNER_STAGES = {
     "recovering the graph and refining it": "graph",
     "searching the latent graph": "search",

@@ -1,6 +1,6 @@
 """Λ up to Markov equivalence: a completed partially directed acyclic graph.
 
-P(H) tells DAGs apart only up to equivalence: the same adjacencies and the same v-structures. One
+P(H) distinguishes DAGs only up to equivalence: the same adjacencies and the same v-structures. One
 :class:`CPDAG` stands for such a class; with background knowledge, for those of its members that
 honour it (then it is what the literature calls a maximally oriented PDAG). All that is asked of
 a class, its members, its size, its d-separations, is asked here.
@@ -11,49 +11,16 @@ a search may return it, but raises :class:`~mixoracle.errors.NotExtendableError`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from mixoracle.errors import InvalidInputError, KnowledgeConflictError, NotExtendableError
-from mixoracle.model.graphs import Edge, PartialGraph, bits, separated
+from mixoracle.model.graphs import Edge, PartialGraph, find_cycle, separated
 
 if TYPE_CHECKING:
     import networkx as nx
-
-
-@dataclass(frozen=True)
-class GraphDifference:
-    """Where a graph departs from a reference over the same nodes, edge by edge.
-
-    Parameters
-    ----------
-    extra, missing : frozensets of frozenset({i, j})
-        Adjacencies that only the graph has, or only the reference.
-    reversed : frozenset of (i, j)
-        Arrows of the graph that the reference has the other way.
-    unoriented : frozenset of frozenset({i, j})
-        Links of the graph that are arrows in the reference.
-    overoriented : frozenset of (i, j)
-        Arrows of the graph that are links in the reference.
-    """
-
-    extra: frozenset[frozenset[int]]
-    missing: frozenset[frozenset[int]]
-    reversed: frozenset[Edge]
-    unoriented: frozenset[frozenset[int]]
-    overoriented: frozenset[Edge]
-
-    @property
-    def shd(self) -> int:
-        """The paper's distance: extra, missing and reversed; open links are not counted."""
-        return len(self.extra) + len(self.missing) + len(self.reversed)
-
-    @property
-    def strict_shd(self) -> int:
-        """The number of node pairs that are joined differently."""
-        return self.shd + len(self.unoriented) + len(self.overoriented)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +33,7 @@ class CPDAG:
     directed : frozenset of (i, j)
         (i, j) means i→j.
     undirected : frozenset of frozenset({i, j})
-        Edges whose direction P(H) cannot tell.
+        Edges whose direction P(H) leaves open.
 
     Examples
     --------
@@ -179,15 +146,6 @@ class CPDAG:
         """The number of members, counted without listing them."""
         return self._closed().n_extensions()
 
-    def stands_for(self, edges: Iterable[Edge]) -> bool:
-        """Whether a DAG is a member."""
-        dag = CPDAG(self.n_nodes, frozenset(edges))
-        return (
-            self.directed <= dag.directed
-            and dag.skeleton == self.skeleton
-            and dag.v_structures == self.v_structures
-        )
-
     def with_knowledge(
         self, required: Iterable[Edge] = (), forbidden: Iterable[Edge] = ()
     ) -> CPDAG:
@@ -223,23 +181,6 @@ class CPDAG:
         parents = PartialGraph(self.n_nodes, self.extension()).parents
         return separated(parents, *sets)
 
-    def difference(self, reference: CPDAG) -> GraphDifference:
-        """Where this graph departs from a reference over the same nodes."""
-        if reference.n_nodes != self.n_nodes:
-            raise InvalidInputError(
-                f"graphs to compare should have equally many nodes; got {self.n_nodes} and "
-                f"{reference.n_nodes}"
-            )
-        return GraphDifference(
-            extra=self.skeleton - reference.skeleton,
-            missing=reference.skeleton - self.skeleton,
-            reversed=frozenset((i, j) for i, j in self.directed if (j, i) in reference.directed),
-            unoriented=self.undirected & {frozenset(edge) for edge in reference.directed},
-            overoriented=frozenset(
-                edge for edge in self.directed if frozenset(edge) in reference.undirected
-            ),
-        )
-
     def _closed(self) -> PartialGraph:
         """A working copy in which every open link can be directed either way."""
         self.extension()
@@ -266,29 +207,29 @@ class CPDAG:
         graph.add_edges_from(
             (labels[i], labels[j], {"undirected": False}) for i, j in sorted(self.directed)
         )
-        for first, second in sorted(tuple(sorted(pair)) for pair in self.undirected):
+        for first, second in self.links:
             graph.add_edge(labels[first], labels[second], undirected=True)
             graph.add_edge(labels[second], labels[first], undirected=True)
         return graph
 
+    @property
+    def links(self) -> tuple[Edge, ...]:
+        """The edges without a direction as (i, j), i < j, in ascending order."""
+        return tuple(sorted((min(pair), max(pair)) for pair in self.undirected))
+
+    def described(self, names: Sequence[str] | None = None, none: str = "no edges") -> str:
+        """All edges in one line: ``A → B, B — C``, or ``none`` where there are none."""
+        labels = [str(i) for i in range(self.n_nodes)] if names is None else names
+        arrows = [f"{labels[i]} → {labels[j]}" for i, j in sorted(self.directed)]
+        return ", ".join(arrows + [f"{labels[i]} — {labels[j]}" for i, j in self.links]) or none
+
     def __repr__(self) -> str:
-        arrows = [f"{i}→{j}" for i, j in sorted(self.directed)]
-        lines = [f"{i}—{j}" for i, j in sorted(tuple(sorted(pair)) for pair in self.undirected)]
-        return f"CPDAG({self.n_nodes} nodes: {', '.join(arrows + lines) or 'no edges'})"
+        edges = self.described().replace(" → ", "→").replace(" — ", "—")
+        return f"CPDAG({self.n_nodes} nodes: {edges})"
 
 
 def refuse_cycles(directed: Iterable[Edge], n_nodes: int) -> None:
     """Raise where the arrows form a cycle, and name its nodes."""
-    graph = PartialGraph(n_nodes, directed)
-    left = (1 << n_nodes) - 1
-    shrinking = True
-    while shrinking:
-        ends = sum(
-            1 << node
-            for node in bits(left)
-            if not graph.children[node] & left or not graph.parents[node] & left
-        )
-        shrinking = bool(ends)
-        left &= ~ends
-    if left:
-        raise InvalidInputError(f"the arrows form a cycle among nodes {list(bits(left))}")
+    cycle = find_cycle(directed, n_nodes)
+    if cycle:
+        raise InvalidInputError(f"the arrows form a cycle among nodes {sorted(cycle)}")

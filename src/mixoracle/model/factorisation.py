@@ -35,7 +35,7 @@ def conditional(
 ) -> Array:
     """P(H_node | parents), with an axis of length one for each latent that does not occur.
 
-    Rows for configurations of the parents that were never seen hold ``unseen`` in every cell.
+    Rows for configurations of the parents that were never seen hold ``unseen`` in every entry.
     """
     family = marginal_in_place(joint.table, {node, *parents})
     below = family.sum(axis=node, keepdims=True)

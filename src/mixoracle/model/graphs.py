@@ -12,7 +12,7 @@ every rule's premises touch the link that they direct; so buckets are independen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import factorial, inf
 
@@ -192,13 +192,7 @@ class PartialGraph:
         for start in range(self.n_nodes):
             if seen >> start & 1 or not self.links[start]:
                 continue
-            bucket, edge = 0, 1 << start
-            while edge:
-                bucket |= edge
-                reached = 0
-                for node in bits(edge):
-                    reached |= self.links[node]
-                edge = reached & ~bucket
+            bucket = reached(self.links, 1 << start)
             seen |= bucket
             buckets.append(bucket)
         return buckets
@@ -226,31 +220,52 @@ def _make_source(graph: PartialGraph, source: int) -> bool:
     return True
 
 
-def ancestors(parents: list[int], of: int) -> int:
-    """A set with all its ancestors, given each node's set of parents."""
-    found, fresh = of, of
+def reached(neighbours: Sequence[int], start: int, avoiding: int = 0) -> int:
+    """A set with all that steps to neighbours lead to; of parents, the set with its ancestors."""
+    found = fresh = start & ~avoiding
     while fresh:
-        above = 0
+        near = 0
         for node in bits(fresh):
-            above |= parents[node]
-        fresh = above & ~found
+            near |= neighbours[node]
+        fresh = near & ~found & ~avoiding
         found |= fresh
     return found
 
 
-def separated(parents: list[int], first: int, second: int, given: int) -> bool:
+def is_ancestor(parents: Sequence[int], first: int, second: int) -> bool:
+    """Whether a directed path leads from ``first`` to ``second``, or the two are the same."""
+    return bool(reached(parents, 1 << second) >> first & 1)
+
+
+def find_cycle(arrows: Iterable[Edge], n_nodes: int) -> tuple[int, ...]:
+    """The nodes along a directed cycle, each once, or nothing where there is no cycle."""
+    graph = PartialGraph(n_nodes, arrows)
+    left = (1 << n_nodes) - 1
+    ends = left
+    while ends:
+        ends = sum(
+            1 << node
+            for node in bits(left)
+            if not graph.children[node] & left or not graph.parents[node] & left
+        )
+        left &= ~ends
+    if not left:
+        return ()
+    # Every node that is left has a child that is left, so a walk must come back to itself.
+    path: list[int] = []
+    node = next(bits(left))
+    while node not in path:
+        path.append(node)
+        node = next(bits(graph.children[node] & left))
+    return tuple(path[path.index(node) :])
+
+
+def separated(parents: Sequence[int], first: int, second: int, given: int) -> bool:
     """Whether ``given`` d-separates two sets of nodes in a DAG (Lauritzen's moral graph)."""
-    relevant = ancestors(parents, first | second | given)
+    relevant = reached(parents, first | second | given)
     moral = [0] * len(parents)
     for node in bits(relevant):
         family = parents[node] | 1 << node
         for member in bits(family):
             moral[member] |= family
-    reached, fresh = first & ~given, first & ~given
-    while fresh:
-        near = 0
-        for node in bits(fresh):
-            near |= moral[node]
-        fresh = near & ~reached & ~given
-        reached |= fresh
-    return not reached & second
+    return not reached(moral, first, avoiding=given) & second

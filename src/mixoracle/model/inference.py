@@ -1,4 +1,4 @@
-"""Questions to a model: what is likely given what was seen, and what happens if we act.
+"""Questions to a model: how likely states are given evidence, and the effects of acting.
 
 P(H) answers the first; the second needs Λ. Λ is known up to equivalence, and the members of its
 class may disagree about an intervention, so every answer to *do* is the range over **all**
@@ -20,18 +20,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import Averages
-from mixoracle.model.factorisation import along_axis, factorised, marginal_in_place, truncated
+from mixoracle.model.factorisation import factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
+from mixoracle.model.variables import (
+    Array,
+    Resolved,
+    Variable,
+    check_state,
+    latent_index,
+    likelihood_of,
+    name_of,
+    resolve,
+    resolve_all,
+    tabulate,
+)
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
-
-Variable = str | int
-Array = NDArray[np.float64]
 
 # Products of a dozen conditional probabilities differ by some 1e-15 between members.
 _SAME = 1e-9
@@ -91,13 +99,13 @@ class Bounds:
 
     @property
     def lower(self) -> Array:
-        """The smallest probability of each cell over all members."""
+        """The smallest probability of each entry over all members."""
         lowest: Array = self.member_lower.min(axis=0)
         return lowest
 
     @property
     def upper(self) -> Array:
-        """The largest probability of each cell over all members."""
+        """The largest probability of each entry over all members."""
         highest: Array = self.member_upper.max(axis=0)
         return highest
 
@@ -129,8 +137,8 @@ class Intervention:
         self, of: Variable | Sequence[Variable], given: Mapping[Variable, Any] | None = None
     ) -> Bounds:
         """The range of P(of | do(targets), given) over the equivalence class."""
-        wanted = _resolve_all(self.model, of)
-        evidence = _likelihood(self.model, given)
+        wanted = resolve_all(self.model, of)
+        evidence = likelihood_of(self.model, given)
         parts = [
             _bounds_of(
                 self.model, truncated(self.model.joint, edges, self.targets), wanted, evidence
@@ -148,18 +156,18 @@ def query(
     factorised_along_graph: bool = False,
 ) -> Answer:
     """P(of | given) from P(H), or from P(H) factorised along Λ."""
-    wanted = _resolve_all(model, of)
+    wanted = resolve_all(model, of)
     table = model.joint.table
     if factorised_along_graph:
         table = factorised(model.joint, model.latent_graph.extension()).table
-    weighted = table * _likelihood(model, given)
+    weighted = table * likelihood_of(model, given)
     total = float(weighted.sum())
     if total <= 0:
         raise InvalidInputError(
             f"{dict(given or {})!r} has probability 0 in this model; nothing follows from it"
         )
-    weights = _tabulate(model, weighted / total, wanted)
-    names = tuple(_name(model, variable) for variable in wanted)
+    weights = tabulate(model, weighted / total, wanted)
+    names = tuple(name_of(model, variable) for variable in wanted)
     averages = _averages(model, wanted)
     if averages is None:
         return Answer(names, weights)
@@ -168,19 +176,19 @@ def query(
 
 def do(model: LatentModel, targets: Mapping[Variable, int]) -> Intervention:
     """Set some latents from outside."""
-    settings = tuple((_latent(model, name), state) for name, state in targets.items())
+    settings = tuple((latent_index(model, name), state) for name, state in targets.items())
     nodes = [node for node, _ in settings]
     if len(set(nodes)) != len(nodes):
         raise InvalidInputError("each latent can be set once only; one is named twice")
     for node, state in settings:
-        _check_state(model, node, state)
+        check_state(model, node, state)
     return Intervention(model, settings, _graphs_that_matter(model, [settings]))
 
 
 def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
     """The range of P(effect | do(cause = state)); the first axis is the state of the cause."""
-    node = _latent(model, cause)
-    wanted = [_resolve(model, effect)]
+    node = latent_index(model, cause)
+    wanted = [resolve(model, effect)]
     settings = [((node, state),) for state in range(model.domain_sizes[node])]
     graphs = _graphs_that_matter(model, settings)
     nothing = np.ones(model.domain_sizes)
@@ -192,7 +200,7 @@ def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
         ]
         rows.append(_gather(model, wanted, graphs, parts))
     return Bounds(
-        (f"do({_name(model, (True, node))})", _name(model, wanted[0])),
+        (f"do({name_of(model, (True, node))})", name_of(model, wanted[0])),
         graphs,
         np.stack([row.member_lower for row in rows], axis=1),
         np.stack([row.member_upper for row in rows], axis=1),
@@ -236,12 +244,12 @@ _Part = tuple[Array, Array, "Array | None", "Array | None"]
 
 
 def _bounds_of(
-    model: LatentModel, table: Array, wanted: Sequence[_Resolved], likelihood: Array
+    model: LatentModel, table: Array, wanted: Sequence[Resolved], likelihood: Array
 ) -> _Part:
-    """One member's answer: cells and mean, from below and from above.
+    """One member's answer: probabilities and mean, from below and from above.
 
-    The mass that is missing from ``table`` may lie in any cell, and be as likely under the
-    evidence as any cell is.
+    The mass that is missing from ``table`` may lie in any joint state, and be as likely under the
+    evidence as any of them is.
     """
     missing = max(0.0, 1.0 - float(table.sum())) * float(likelihood.max())
     missing = missing if missing > _SAME else 0.0
@@ -249,7 +257,7 @@ def _bounds_of(
     total = float(weighted.sum()) + missing
     if total <= 0:
         raise InvalidInputError("the evidence has probability 0 under this intervention")
-    low = _tabulate(model, weighted, wanted) / total
+    low = tabulate(model, weighted, wanted) / total
     spare = missing / total
     averages = _averages(model, wanted)
     if averages is None:
@@ -261,14 +269,14 @@ def _bounds_of(
 
 def _gather(
     model: LatentModel,
-    wanted: Sequence[_Resolved],
+    wanted: Sequence[Resolved],
     graphs: tuple[frozenset[Edge], ...],
     parts: Sequence[_Part],
 ) -> Bounds:
     low, high, mean_low, mean_high = zip(*parts, strict=True)
     lowest, highest = _stack(mean_low), _stack(mean_high)
     return Bounds(
-        tuple(_name(model, variable) for variable in wanted),
+        tuple(name_of(model, variable) for variable in wanted),
         graphs,
         np.stack(low),
         np.stack(high),
@@ -283,136 +291,17 @@ def _stack(arrays: Sequence[Array | None]) -> Array | None:
     return np.stack(present) if present else None
 
 
-_Resolved = tuple[bool, int]  # whether it is a latent, and which
-
-
-def _resolve_all(model: LatentModel, of: Variable | Sequence[Variable]) -> list[_Resolved]:
-    listed = [of] if isinstance(of, str | int) else list(of)
-    wanted = [_resolve(model, variable) for variable in listed]
-    if len(set(wanted)) != len(wanted):
-        raise InvalidInputError(f"a question should name each variable once; got {listed!r}")
-    return wanted
-
-
-def _resolve(model: LatentModel, variable: Variable) -> _Resolved:
-    """A name of a latent or of an observed variable; a number counts the latents from 0."""
-    if not isinstance(variable, str):
-        if not 0 <= variable < model.n_latent:
-            raise InvalidInputError(
-                f"latents are counted from 0 to {model.n_latent - 1}; got {variable!r}"
-            )
-        return True, int(variable)
-    is_latent, is_observed = variable in model.latent_names, variable in model.observed_names
-    if is_latent and is_observed:
-        raise InvalidInputError(
-            f"{variable!r} names both a latent and an observed variable; call the latent by number"
-        )
-    if is_latent:
-        return True, model.latent_names.index(variable)
-    if is_observed:
-        return False, model.observed_names.index(variable)
-    known = ", ".join((*model.latent_names, *model.observed_names))
-    raise InvalidInputError(f"the model has no variable {variable!r}; it has {known}")
-
-
-def _latent(model: LatentModel, variable: Variable) -> int:
-    is_latent, index = _resolve(model, variable)
-    if not is_latent:
-        raise InvalidInputError(
-            f"{variable!r} is observed and causes nothing in this model; only latents can be set"
-        )
-    return index
-
-
-def _name(model: LatentModel, variable: _Resolved) -> str:
-    is_latent, index = variable
-    return model.latent_names[index] if is_latent else model.observed_names[index]
-
-
-def _check_state(model: LatentModel, node: int, state: Any) -> None:
-    size = model.domain_sizes[node]
-    if isinstance(state, bool) or not isinstance(state, int | np.integer) or not 0 <= state < size:
-        raise InvalidInputError(
-            f"{model.latent_names[node]} has states 0 to {size - 1}; got {state!r}"
-        )
-
-
-def _likelihood(model: LatentModel, given: Mapping[Variable, Any] | None) -> Array:
-    """How likely the evidence is in each cell of P(H), up to a constant factor."""
-    likelihood = np.ones(model.domain_sizes)
-    for name, value in (given or {}).items():
-        is_latent, index = _resolve(model, name)
-        if is_latent:
-            _check_state(model, index, value)
-            seen = np.eye(model.domain_sizes[index])[value]
-            likelihood = likelihood * along_axis(seen, index, model.n_latent)
-        else:
-            likelihood = likelihood * _density(model, index, value)[_labels(model, (False, index))]
-    return likelihood
-
-
-def _density(model: LatentModel, observed: int, value: Any) -> Array:
-    """P(value | component) for each component, divided by the largest."""
-    name = model.observed_names[observed]
-    if model.components is None:
-        raise InvalidInputError(
-            f"the model has no components, so a value of {name} says nothing; give latents"
-        )
-    held = model.components[observed]
-    try:
-        row = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"a value of {name} should be given in numbers, levels by their codes 0, 1, … and gaps "
-            f"by NaN; got {value!r}"
-        ) from error
-    if row.shape != (held.width,):
-        raise InvalidInputError(
-            f"a value of {name} should have {held.width} numbers; got shape {row.shape}"
-        )
-    log_density = held.log_density(row[None, :])[0]
-    if np.all(log_density == -np.inf):
-        return np.zeros(held.n_components)
-    density: Array = np.exp(log_density - log_density.max())
-    return density
-
-
-def _labels(model: LatentModel, variable: _Resolved) -> NDArray[np.int64]:
-    """The state (or the component) of a variable in each cell of P(H)."""
-    is_latent, index = variable
-    labels = np.zeros(model.domain_sizes, dtype=np.int64)
-    for j in (index,) if is_latent else model.parents(index):
-        size = model.domain_sizes[j]
-        labels = labels * size + along_axis(np.arange(size), j, model.n_latent)
-    return labels
-
-
-def _tabulate(model: LatentModel, table: Array, wanted: Sequence[_Resolved]) -> Array:
-    """Sum a table over H into one over the wanted variables."""
-    shape = tuple(
-        model.domain_sizes[index] if is_latent else model.n_components(index)
-        for is_latent, index in wanted
-    )
-    cells = np.zeros(model.domain_sizes, dtype=np.int64)
-    for size, variable in zip(shape, wanted, strict=True):
-        cells = cells * size + _labels(model, variable)
-    size = int(np.prod(shape, dtype=int))
-    return np.asarray(
-        np.bincount(cells.ravel(), weights=table.ravel(), minlength=size), dtype=np.float64
-    ).reshape(shape)
-
-
-def _averages(model: LatentModel, wanted: Sequence[_Resolved]) -> Averages | None:
+def _averages(model: LatentModel, wanted: Sequence[Resolved]) -> Averages | None:
     """The averages of the components, where one observed variable is asked for."""
     if len(wanted) != 1 or wanted[0][0] or model.components is None:
         return None
     return model.components[wanted[0][1]].averages()
 
 
-def _mean_of(model: LatentModel, wanted: Sequence[_Resolved]) -> tuple[str, ...]:
+def _mean_of(model: LatentModel, wanted: Sequence[Resolved]) -> tuple[str, ...]:
     """What each average is of, in words."""
     averages = _averages(model, wanted)
     if averages is None or model.components is None:
         return ()
-    name, width = _name(model, wanted[0]), model.components[wanted[0][1]].width
+    name, width = name_of(model, wanted[0]), model.components[wanted[0][1]].width
     return tuple(entry.title(name, width) for entry in averages.entries)

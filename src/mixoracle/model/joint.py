@@ -114,7 +114,7 @@ class JointTable(FrozenArrays):
     def __repr__(self) -> str:
         sizes = "×".join(map(str, self.domain_sizes)) or "no latents"
         empty = int(np.sum(self.table == 0))
-        note = f", {empty} of {self.table.size} cells empty" if empty else ""
+        note = f", {empty} of {self.table.size} joint states empty" if empty else ""
         return f"JointTable({sizes}, smallest {self.table.min():.3g}{note})"
 
     def _repr_html_(self) -> str:
@@ -126,7 +126,7 @@ class JointTable(FrozenArrays):
             states = "".join(f"<td>{int(state)}</td>" for state in cell)
             rows.append(f"<tr>{states}<td>{self.table[cell]:.4f}</td></tr>")
         cut = self.table.size - len(order)
-        note = f"<caption>{cut} smaller cells not shown</caption>" if cut > 0 else ""
+        note = f"<caption>{cut} rarer joint states not shown</caption>" if cut > 0 else ""
         return f"<table>{note}<tr>{head}<th>{html.escape('P')}</th></tr>{''.join(rows)}</table>"
 
 

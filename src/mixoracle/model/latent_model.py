@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
 
-    from mixoracle.model.inference import Answer, Bounds, Intervention, Variable
+    from mixoracle.model.inference import Answer, Bounds, Intervention
+    from mixoracle.model.variables import Variable
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -274,14 +275,9 @@ class LatentModel(FrozenArrays):
         for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True)):
             driven = ", ".join(self.observed_names[i] for i in self.children(j))
             lines.append(f"  {name} ({size} states) → {driven or 'nothing'}")
-        lines.append(f"  among the latents: {self._describe_latent_graph()}")
+        edges = self.latent_graph.described(self.latent_names)
+        lines.append(f"  among the latents: {edges}")
         return "\n".join(lines)
-
-    def _describe_latent_graph(self) -> str:
-        names = self.latent_names
-        arrows = [f"{names[i]} → {names[j]}" for i, j in sorted(self.latent_graph.directed)]
-        pairs = sorted(tuple(sorted(pair)) for pair in self.latent_graph.undirected)
-        return ", ".join(arrows + [f"{names[i]} — {names[j]}" for i, j in pairs]) or "no edges"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -290,9 +286,10 @@ class LatentModel(FrozenArrays):
             + "</td></tr>"
             for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True))
         )
+        edges = html.escape(self.latent_graph.described(self.latent_names))
         return (
             "<table><tr><th>latent</th><th>states</th><th>drives</th></tr>"
-            f"{rows}</table><p>Among the latents: {html.escape(self._describe_latent_graph())}</p>"
+            f"{rows}</table><p>Among the latents: {edges}</p>"
         )
 
 

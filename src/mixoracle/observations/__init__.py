@@ -5,7 +5,8 @@ It is made from arrays, frames or files, checks itself, and never changes. A mis
 a categorical column holds the codes of its levels.
 
 ``grouping`` decides which columns make which variable, ``columns`` turns one column into numbers,
-``files`` reads and writes, and ``record`` is the record itself.
+``gathering`` puts the columns together, ``checks`` refuses bad values, ``files`` and
+``text_files`` read and write, and ``record`` is the record itself.
 """
 
 from mixoracle.observations.columns import ColumnKind

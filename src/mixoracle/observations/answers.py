@@ -3,7 +3,7 @@
 A column that holds two different numbers only, or a few whole ones (a mark from 1 to 5), has no
 density to speak of: its numbers are taken as levels. The order of ordinal answers is not used.
 New rows are read with the levels that were learned from; a level that was never seen then is a
-missing cell, and said so.
+missing value, and a warning says so.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _recoded(column: Floats, given: Levels | None, known: Levels | None, name: s
     if lost.any():
         unknown = labels[int(codes[lost][0])]
         warnings.warn(
-            f"{name}: {int(lost.sum())} of {len(codes)} new cells hold a level that was not "
+            f"{name}: {int(lost.sum())} of {len(codes)} new values hold a level that was not "
             f"learned from (such as {unknown!r}); they count as missing",
             DataWarning,
             stacklevel=4,

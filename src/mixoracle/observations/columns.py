@@ -4,7 +4,7 @@ A column is continuous (its numbers) or categorical (codes 0..L-1 of its levels,
 Numbers, and text that spells nothing but numbers, are continuous; other text and truth values are
 categorical; a column that mixes the two is refused unless it was declared categorical.
 
-Missing are NaN, None, ``pandas.NA``, masked cells, and in text the words of
+Missing are NaN, None, ``pandas.NA``, masked entries, and in text the words of
 :data:`MISSING_WORDS`, so that a frame and the file it was written to mean the same.
 """
 
@@ -24,8 +24,8 @@ from mixoracle.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-# What R, pandas and databases write for a missing cell. "None" is left out: as an answer ("None",
-# "Some", "All") it is more common than as a gap.
+# What R, pandas and databases write for a missing value. "None" is left out: as an answer ("None",
+# "Some", "All") it is more common than as a missing value.
 MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 
 # Above this a float no longer holds every whole number, so 1e300 is not written with 300 digits.
@@ -109,7 +109,9 @@ def _encode_masked(values: np.ma.MaskedArray[Any, Any], what: str, categorical: 
     if plain.dtype.kind in "fiu" and not categorical:
         return encode_numbers(np.where(masked, np.nan, plain), what)
     if plain.dtype.kind in "fiubUO":
-        cells = [None if gap else cell for cell, gap in zip(plain.tolist(), masked, strict=True)]
+        cells = [
+            None if hidden else cell for cell, hidden in zip(plain.tolist(), masked, strict=True)
+        ]
         return encode_cells(cells, what, categorical)
     return encode_column(plain, what, categorical)
 

@@ -1,24 +1,18 @@
 """Observations in files: ``.csv``, ``.tsv``, ``.parquet`` and ``.npz``; never a pickle.
 
-Text is read once for its numbers, and once more for the columns that turn out to hold labels. A
-file is trusted in nothing: a line of the wrong length, an unfinished quote, a foreign encoding or
-an array that would need unpickling is refused with its place. Writing replaces the file in one
-step, and what was written reads back with the same names, kinds and values.
-
-Text files carry no types, so a column whose name ends in ``:categorical`` or ``:continuous`` is
-taken at its word; such an ending is written only where the cells alone would mislead.
+A file is trusted in nothing: what is cut off, foreign, or would need unpickling is refused with
+its place. Writing replaces the file in one step, and what was written reads back with the same
+names, kinds and values.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -27,30 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError, MissingDependencyError
-from mixoracle.observations.columns import (
-    MISSING_WORDS,
-    ColumnKind,
-    Encoded,
-    Levels,
-    encode_cells,
-    encode_column,
-    encode_numbers,
-    spelled_number,
-)
+from mixoracle.observations.columns import Encoded, Levels, encode_column
+from mixoracle.observations.gathering import as_block, gathered, gathered_frame
 from mixoracle.observations.grouping import Choices, InputColumns, column_names
-from mixoracle.observations.record import Observations, as_block, from_frame, gather
+from mixoracle.observations.record import Observations
+from mixoracle.observations.text_files import read_text, write_text
 
-# Rows parsed at a time: enough to be quick, few enough to be held as text.
-_CHUNK = 20_000
-_ENDINGS = {f":{kind.value}": kind for kind in ColumnKind}
-_SEPARATORS = (",", ";", "\t", "|")
-# How files of other kinds begin, whatever they are called.
-_FOREIGN_STARTS = {
-    b"PK\x03\x04": "a zip archive (perhaps an .npz or a spreadsheet)",
-    b"PAR1": "a .parquet file",
-    b"\x1f\x8b": "compressed",
-    b"\x93NUMPY": "an .npy array",
-}
 # The levels of the categorical columns of an .npz. Every variable's entry ends in ".npy", so no
 # variable can be called this.
 _LEVELS_ENTRY = "levels.json"
@@ -64,8 +40,8 @@ def read_file(path: str | PathLike[str], choices: Choices) -> Observations:
     """Read a file by its ending."""
     file = Path(path)
     readers: dict[str, Callable[[Path, Choices], Observations]] = {
-        ".csv": _read_csv,
-        ".tsv": _read_tsv,
+        ".csv": partial(read_text, delimiter=","),
+        ".tsv": partial(read_text, delimiter="\t"),
         ".npz": _read_npz,
         ".parquet": _read_parquet,
     }
@@ -83,8 +59,8 @@ def write_file(observations: Observations, path: str | PathLike[str]) -> None:
 
     file = Path(path)
     writers: dict[str, Callable[[Observations, BinaryIO], None]] = {
-        ".csv": _write_csv,
-        ".tsv": _write_tsv,
+        ".csv": partial(write_text, delimiter=","),
+        ".tsv": partial(write_text, delimiter="\t"),
         ".npz": _write_npz,
         ".parquet": _write_parquet,
     }
@@ -103,199 +79,6 @@ def _by_ending(file: Path, known: Mapping[str, _T]) -> _T:
             f"got {repr(ending) if ending else 'no ending'}"
         )
     return known[ending]
-
-
-def _read_csv(file: Path, choices: Choices) -> Observations:
-    return _read_text(file, ",", choices)
-
-
-def _read_tsv(file: Path, choices: Choices) -> Observations:
-    return _read_text(file, "\t", choices)
-
-
-def _read_text(file: Path, delimiter: str, choices: Choices) -> Observations:
-    labels, kinds = _read_header(file, delimiter)
-    columns = InputColumns.named(labels)
-    plan, declared = choices.applied(columns)
-    declared |= {p for p, kind in enumerate(kinds) if kind is ColumnKind.CATEGORICAL}
-    numbers, n_rows = _read_numbers(file, delimiter, [p for p in plan.order if p not in declared])
-    cells = _read_cells(file, delimiter, [p for p in plan.order if p not in numbers])
-
-    def encoded(position: int) -> Encoded:
-        what = columns.describe(position)
-        if position in numbers:
-            return encode_numbers(numbers[position], what)
-        column = encode_cells(cells[position], what, position in declared)
-        if column[1] is not None and kinds[position] is ColumnKind.CONTINUOUS:
-            raise InvalidInputError(f"{what} should hold numbers, as its name says; it holds text")
-        return column
-
-    return gather(n_rows, plan, encoded)
-
-
-def _read_header(file: Path, delimiter: str) -> tuple[list[str], list[ColumnKind | None]]:
-    """Read the names of the columns, and their kinds where the names say so."""
-    _refuse_foreign(file)
-    first_rows = list(islice(_rows(file, delimiter), 2))
-    if len(first_rows) < 2:
-        raise FileFormatError(
-            f"{file} should hold a line of column names and at least one case; "
-            f"it has {len(first_rows)} lines that are not blank"
-        )
-    _refuse_other_separator(file, delimiter, first_rows)
-    labels: list[str] = []
-    kinds: list[ColumnKind | None] = []
-    for cell in first_rows[0]:
-        ending = next((held for held in _ENDINGS if cell.endswith(held)), "")
-        labels.append(cell.removesuffix(ending))
-        kinds.append(_ENDINGS.get(ending))
-    return labels, kinds
-
-
-def _refuse_foreign(file: Path) -> None:
-    with file.open("rb") as stream:
-        start = stream.read(max(map(len, _FOREIGN_STARTS)))
-    for magic, description in _FOREIGN_STARTS.items():
-        if start.startswith(magic):
-            raise FileFormatError(f"{file} should be text, as its ending says; it is {description}")
-
-
-def _refuse_other_separator(file: Path, delimiter: str, rows: Sequence[Sequence[str]]) -> None:
-    """Refuse a file whose lines look like one cell because its separator is another."""
-    (head, *rest), (first, *_) = rows
-    with file.open(encoding="utf-8-sig", newline="") as stream:
-        quoted = stream.readline().startswith('"')
-    for other in _SEPARATORS:
-        if not rest and not quoted and other in head and head.count(other) == first.count(other):
-            raise FileFormatError(
-                f"{file} should separate its cells by {delimiter!r}; its lines hold {other!r} "
-                "instead: convert it, or rename it if it is a .tsv"
-            )
-
-
-def _rows(file: Path, delimiter: str) -> Iterator[list[str]]:
-    """All lines that are not blank, the header first, each checked for its length."""
-    width = None
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter, strict=True)
-            for row in reader:
-                if not row:
-                    continue
-                width = len(row) if width is None else width
-                if len(row) != width:
-                    raise FileFormatError(
-                        f"{file}, line {reader.line_num}, should have {width} cells like the "
-                        f"header; it has {len(row)}"
-                    )
-                yield row
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{file} should be UTF-8 text: {error}; save it as UTF-8") from error
-    except csv.Error as error:
-        raise FileFormatError(f"{file} is cut off or not well formed: {error}") from error
-
-
-def _chunks(file: Path, delimiter: str) -> Iterator[list[tuple[str, ...]]]:
-    """The columns of a few thousand lines at a time, without the header."""
-    rows = islice(_rows(file, delimiter), 1, None)
-    while chunk := list(islice(rows, _CHUNK)):
-        yield list(zip(*chunk, strict=True))
-
-
-def _read_numbers(
-    file: Path, delimiter: str, wanted: Iterable[int]
-) -> tuple[dict[int, NDArray[np.float64]], int]:
-    """Parse those of the wanted columns that hold nothing but numbers; also count the lines."""
-    parsed: dict[int, list[NDArray[np.float64]]] = {position: [] for position in wanted}
-    n_rows = 0
-    for chunk in _chunks(file, delimiter):
-        n_rows += len(chunk[0])
-        for position in list(parsed):
-            numbers = _spelled_numbers(chunk[position])
-            if numbers is None:
-                del parsed[position]
-            else:
-                parsed[position].append(numbers)
-    return {position: np.concatenate(parts) for position, parts in parsed.items()}, n_rows
-
-
-def _spelled_numbers(cells: tuple[str, ...]) -> NDArray[np.float64] | None:
-    """Parse cells all at once; None where one of them is a label."""
-    if "_" in "".join(cells):
-        return None
-    try:
-        return np.fromiter(map(float, cells), np.float64, len(cells))
-    except ValueError:
-        missing_marked = ["nan" if cell in MISSING_WORDS else cell for cell in cells]
-    try:
-        return np.fromiter(map(float, missing_marked), np.float64, len(cells))
-    except ValueError:
-        return None
-
-
-def _read_cells(file: Path, delimiter: str, wanted: Sequence[int]) -> dict[int, list[str]]:
-    if not wanted:
-        return {}
-    cells: dict[int, list[str]] = {position: [] for position in wanted}
-    # Labels repeat; one object for each keeps a long column small.
-    seen: dict[str, str] = {}
-    for chunk in _chunks(file, delimiter):
-        for position, column in cells.items():
-            column.extend(seen.setdefault(cell, cell) for cell in chunk[position])
-    return cells
-
-
-def _write_csv(observations: Observations, stream: BinaryIO) -> None:
-    _write_text(observations, stream, ",")
-
-
-def _write_tsv(observations: Observations, stream: BinaryIO) -> None:
-    _write_text(observations, stream, "\t")
-
-
-def _write_text(observations: Observations, stream: BinaryIO, delimiter: str) -> None:
-    levels = [held for block in observations.levels for held in block]
-    header = [
-        name + _kind_ending(name, column, held)
-        for name, column, held in zip(
-            observations.column_names, observations.values.T, levels, strict=True
-        )
-    ]
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    # A lone name that holds a semicolon must not look like a file with another separator.
-    quoted = csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    (quoted if len(header) == 1 else writer).writerow(header)
-    for start in range(0, observations.n_samples, _CHUNK):
-        chunk = observations.values[start : start + _CHUNK]
-        columns = [_spell(column, held) for column, held in zip(chunk.T, levels, strict=True)]
-        writer.writerows(zip(*columns, strict=True))
-    text.flush()
-    text.detach()
-
-
-def _kind_ending(name: str, column: NDArray[np.float64], levels: Levels | None) -> str:
-    """The ending that a name needs so that the cells below it are not misread."""
-    misleading = name.endswith(tuple(_ENDINGS))
-    if levels is None:
-        return f":{ColumnKind.CONTINUOUS.value}" if misleading else ""
-    used = [levels[int(code)] for code in np.unique(column[~np.isnan(column)])]
-    if misleading or not used or any(spelled_number(label) is not None for label in used):
-        return f":{ColumnKind.CATEGORICAL.value}"
-    return ""
-
-
-def _spell(column: NDArray[np.float64], levels: Levels | None) -> list[Any]:
-    """Cells as the csv module writes them: floats by their shortest exact form, None as empty."""
-    missing = np.isnan(column)
-    if levels is not None:
-        return [
-            None if gap else levels[int(code)] for code, gap in zip(column, missing, strict=True)
-        ]
-    if missing.any():
-        return [None if gap else value for value, gap in zip(column.tolist(), missing, strict=True)]
-    cells: list[Any] = column.tolist()
-    return cells
 
 
 def _read_npz(file: Path, choices: Choices) -> Observations:
@@ -323,7 +106,7 @@ def _read_npz(file: Path, choices: Choices) -> Observations:
         column = encode_column(flat[position], columns.describe(position), position in declared)
         return column if held is None else (column[0], held)
 
-    return gather(lengths.pop(), plan, encoded)
+    return Observations(*gathered(lengths.pop(), plan, encoded))
 
 
 def _load_npz(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -399,7 +182,7 @@ def _read_parquet(file: Path, choices: Choices) -> Observations:
             frame = source.read().to_pandas()
     except (arrow.ArrowException, OSError) as error:
         raise FileFormatError(f"{file} is cut off or not a .parquet file: {error}") from error
-    return from_frame(frame, choices)
+    return Observations(*gathered_frame(frame, choices))
 
 
 def _write_parquet(observations: Observations, stream: BinaryIO) -> None:

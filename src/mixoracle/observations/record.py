@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -21,25 +21,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.columns import (
-    MISSING_WORDS,
-    ColumnKind,
-    Encoded,
-    Levels,
-    check_text,
-    encode_column,
-    encode_series,
-)
+from mixoracle.observations.checks import check_cells, checked_levels, frozen_values, row_numbers
+from mixoracle.observations.columns import ColumnKind, Levels, encode_column
+from mixoracle.observations.gathering import as_array, as_block, frozen, gathered, gathered_frame
 from mixoracle.observations.grouping import (
     Choices,
     ColumnRef,
     Groups,
     InputColumns,
-    Plan,
     checked_names,
     column_names,
     did_you_mean,
-    shown,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +79,7 @@ class Observations:
 
     def __post_init__(self) -> None:
         names = checked_names(self.names)
-        values = _frozen_values(self.values)
+        values = frozen_values(self.values)
         widths = tuple(operator.index(width) for width in self.widths) or (1,) * len(names)
         if len(widths) != len(names) or not names or min(widths) < 1:
             raise InvalidInputError(
@@ -99,28 +91,12 @@ class Observations:
                 f"values should have {sum(widths)} columns, the sum of the widths; "
                 f"got {values.shape[1]}"
             )
-        levels = _checked_levels(self.levels, names, widths)
+        levels = checked_levels(self.levels, names, widths)
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "widths", widths)
         object.__setattr__(self, "levels", levels)
-        self._check_values()
-
-    def _check_values(self) -> None:
-        flat_levels = [held for block in self.levels for held in block]
-        for name, column, held in zip(self.column_names, self.values.T, flat_levels, strict=True):
-            if np.isinf(column).any():
-                raise InvalidInputError(
-                    f"column {name!r} should hold finite numbers; it holds infinite ones: write "
-                    "NaN where the value is missing"
-                )
-            if held is not None:
-                codes = column[~np.isnan(column)]
-                if np.any((codes < 0) | (codes >= len(held)) | (codes != np.floor(codes))):
-                    raise InvalidInputError(
-                        f"the categorical column {name!r} should hold codes 0 to "
-                        f"{len(held) - 1} of its {len(held)} levels, or NaN; it holds others"
-                    )
+        check_cells(values, column_names(names, widths), levels)
 
     @classmethod
     def from_array(
@@ -137,7 +113,7 @@ class Observations:
         Parameters
         ----------
         X : (N, columns) array
-            Numbers, text or truth values; a masked cell is missing.
+            Numbers, text or truth values; a masked value is missing.
         groups : None, int, sequence of column sequences, or mapping from name to columns
             Which columns make which variable: each its own, blocks of equal width, or as listed.
         names : sequence of str, optional
@@ -147,7 +123,7 @@ class Observations:
         drop : column numbers
             Columns to leave out.
         """
-        array = _as_array(X, "the array of observations")
+        array = as_array(X, "the array of observations")
         if array.ndim != 2:
             raise InvalidInputError(
                 "observations should be a 2-d array, one row for each case; "
@@ -155,10 +131,12 @@ class Observations:
             )
         columns = InputColumns(array.shape[1])
         plan, declared = Choices(groups, names, categorical, drop).applied(columns)
-        return gather(
-            len(array),
-            plan,
-            lambda p: encode_column(array[:, p], columns.describe(p), p in declared),
+        return cls(
+            *gathered(
+                len(array),
+                plan,
+                lambda p: encode_column(array[:, p], columns.describe(p), p in declared),
+            )
         )
 
     @classmethod
@@ -185,10 +163,12 @@ class Observations:
         plan, declared = Choices(groups, categorical=categorical).applied(columns)
         called = column_names(names, widths)
         flat = [held[:, c] for held in arrays for c in range(held.shape[1])]
-        return gather(
-            len(arrays[0]),
-            plan,
-            lambda p: encode_column(flat[p], f"column {called[p]!r}", p in declared),
+        return cls(
+            *gathered(
+                len(arrays[0]),
+                plan,
+                lambda p: encode_column(flat[p], f"column {called[p]!r}", p in declared),
+            )
         )
 
     @classmethod
@@ -213,7 +193,7 @@ class Observations:
         names, categorical, drop
             As in :meth:`from_array`; columns go by name or number.
         """
-        return from_frame(frame, Choices(groups, names, categorical, drop))
+        return cls(*gathered_frame(frame, Choices(groups, names, categorical, drop)))
 
     @classmethod
     def read(
@@ -272,19 +252,14 @@ class Observations:
 
     @cached_property
     def missing_fraction(self) -> float:
-        """The share of all cells that is missing."""
+        """The share of all values that is missing."""
         missing = sum(int(np.isnan(column).sum()) for column in self.values.T)
         return missing / self.values.size
 
     @property
     def has_missing(self) -> bool:
-        """Whether any cell is missing."""
+        """Whether any value is missing."""
         return self.missing_fraction > 0
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether no cell is missing."""
-        return not self.has_missing
 
     def index(self, name: str) -> int:
         """Return the position of a variable."""
@@ -319,28 +294,17 @@ class Observations:
         bounds = np.cumsum([0, *self.widths])
         columns = [c for i in positions for c in range(bounds[i], bounds[i + 1])]
         return Observations(
-            _frozen(np.take(self.values, columns, axis=1)),
+            frozen(np.take(self.values, columns, axis=1)),
             tuple(self.names[i] for i in positions),
             tuple(self.widths[i] for i in positions),
             tuple(self.levels[i] for i in positions),
         )
 
-    def reordered(self, names: Iterable[str]) -> Observations:
-        """Return all variables in another order."""
-        order = list(names)
-        left_out = [name for name in self.names if name not in order]
-        if left_out:
-            raise InvalidInputError(
-                f"an order should name every observed variable; {shown(left_out)} is not in it: "
-                "use select to leave variables out"
-            )
-        return self.select(order)
-
     def take(self, rows: slice | ArrayLike) -> Observations:
         """Return some of the cases, by number, mask or slice."""
-        chosen = rows if isinstance(rows, slice) else _row_numbers(rows, self.n_samples)
+        chosen = rows if isinstance(rows, slice) else row_numbers(rows, self.n_samples)
         picked = np.array(self.values[chosen], order="C")
-        return Observations(_frozen(picked), self.names, self.widths, self.levels)
+        return Observations(frozen(picked), self.names, self.widths, self.levels)
 
     def to_array(self) -> NDArray[np.float64]:
         """All columns as a read-only (N, total width) array; categorical ones as codes."""
@@ -397,10 +361,10 @@ class Observations:
         ]
         if self.n_observed > _VARIABLES_SHOWN:
             described.append("…")
-        gaps = f"; {self.missing_fraction:.2%} missing" if self.has_missing else ""
+        missing = f"; {self.missing_fraction:.2%} missing" if self.has_missing else ""
         return (
             f"Observations({self.n_samples} samples of {self.n_observed} variables: "
-            f"{', '.join(described)}{gaps})"
+            f"{', '.join(described)}{missing})"
         )
 
     def _repr_html_(self) -> str:
@@ -423,123 +387,3 @@ def _describe_block(kinds: Sequence[ColumnKind]) -> str:
     kind = "categorical" if categorical == len(kinds) else f"{categorical} categorical"
     notes = ", ".join(filter(None, [width, kind if categorical else ""]))
     return f" ({notes})" if notes else ""
-
-
-def from_frame(frame: pd.DataFrame, choices: Choices) -> Observations:
-    """Take the columns of a frame as the choices say."""
-    if getattr(getattr(frame, "columns", None), "nlevels", 0) != 1:
-        raise InvalidInputError(
-            "from_frame needs a pandas frame with one level of column names; got "
-            f"{type(frame).__name__}: flatten its names, or use from_array"
-        )
-    columns = InputColumns.named(frame.columns)
-    plan, declared = choices.applied(columns)
-    return gather(
-        len(frame),
-        plan,
-        lambda p: encode_series(frame.iloc[:, p], columns.describe(p), p in declared),
-    )
-
-
-def gather(n_samples: int, plan: Plan, encoded: Callable[[int], Encoded]) -> Observations:
-    """Put the encoded input columns in the order of the plan."""
-    values = np.empty((n_samples, len(plan.order)))
-    levels: list[tuple[Levels | None, ...]] = []
-    target = 0
-    for block in plan.members:
-        held: list[Levels | None] = []
-        for position in block:
-            values[:, target], column_levels = encoded(position)
-            held.append(column_levels)
-            target += 1
-        levels.append(tuple(held))
-    return Observations(_frozen(values), plan.names, plan.widths, tuple(levels))
-
-
-def _frozen(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    values.setflags(write=False)
-    return values
-
-
-def _frozen_values(values: ArrayLike) -> NDArray[np.float64]:
-    array = _as_array(values, "values")
-    if array.ndim != 2 or array.dtype.kind not in "fiu":
-        raise InvalidInputError(
-            "values should be a 2-d array of numbers, one row for each case; got shape "
-            f"{array.shape} and dtype {array.dtype}"
-        )
-    if len(array) == 0:
-        raise InvalidInputError("observations should have at least one row; got none")
-    # An array that nobody can write to, and that is no window on one, needs no copy.
-    kept = array.dtype == np.float64 and array.flags.c_contiguous and array.base is None
-    if kept and not array.flags.writeable:
-        return array
-    return _frozen(np.array(array, dtype=np.float64, order="C"))
-
-
-def _as_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        return values
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise InvalidInputError(
-            f"{what} should have rows of equal length; got rows of different lengths"
-        ) from error
-    mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
-    # Lists that mix numbers with text or None would lose their types as an array of text.
-    return np.asarray(values, dtype=object) if mixed else array
-
-
-def as_block(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return the columns of one variable as a 2-d array of any dtype."""
-    array = _as_array(values, f"the block of {name!r}")
-    if array.ndim == 1:
-        return array.reshape(-1, 1)
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise InvalidInputError(
-            f"the block of {name!r} should have shape (N,) or (N, d), d at least 1; "
-            f"got {array.shape}"
-        )
-    return array
-
-
-def _row_numbers(rows: ArrayLike, n_samples: int) -> NDArray[Any]:
-    chosen = np.asarray(rows)
-    if chosen.ndim == 1 and chosen.dtype.kind == "b" and len(chosen) == n_samples:
-        return chosen
-    whole = chosen.ndim == 1 and (chosen.dtype.kind in "iu")
-    if whole and len(chosen) and -n_samples <= chosen.min() and chosen.max() < n_samples:
-        return chosen
-    raise InvalidInputError(
-        f"rows should be numbers from 0 to {n_samples - 1} (at least one), or a mask of "
-        f"{n_samples} truth values; got shape {chosen.shape} and dtype {chosen.dtype}"
-    )
-
-
-def _checked_levels(
-    levels: Sequence[Sequence[Sequence[str] | None]], names: Sequence[str], widths: Sequence[int]
-) -> tuple[tuple[Levels | None, ...], ...]:
-    if not levels:
-        return tuple((None,) * width for width in widths)
-    if tuple(map(len, levels)) != tuple(widths):
-        raise InvalidInputError(
-            f"levels should hold an entry for each column of each variable, {tuple(widths)}; "
-            f"got {tuple(map(len, levels))}"
-        )
-    return tuple(
-        tuple(_checked_labels(held, name) for held in block)
-        for name, block in zip(names, levels, strict=True)
-    )
-
-
-def _checked_labels(labels: Sequence[str] | None, name: str) -> Levels | None:
-    if labels is None:
-        return None
-    checked = tuple(check_text(label, f"a label of {name!r}") for label in labels)
-    if len(set(checked)) != len(checked) or MISSING_WORDS & set(checked):
-        raise InvalidInputError(
-            f"the levels of {name!r} should be distinct, and none a word for a missing value; "
-            f"got {shown(checked)}"
-        )
-    return checked

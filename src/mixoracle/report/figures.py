@@ -105,7 +105,7 @@ def plot_components(model: LatentModel, scatters: Sequence[Scatter]) -> Figure:
             _draw_levels(ax, shares)
         title = fitted(model.observed_names[i], 150, 11)
         if scatter.separation is not None:
-            title += f"  ({scatter.separation:.0%} placed right)"
+            title += f"  ({scatter.separation:.0%} classified correctly)"
         ax.set_title(title, fontsize=_POINTS["small"], parse_math=False)
         ax.set_xticks([])
         ax.set_yticks([])

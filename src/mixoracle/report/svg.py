@@ -244,7 +244,7 @@ def latent_edges(model: LatentModel) -> list[tuple[int, int, bool]]:
     """The edges of Λ, and whether their direction is known."""
     graph = model.latent_graph
     known = [(i, j, True) for i, j in sorted(graph.directed)]
-    return known + [(i, j, False) for i, j in sorted(tuple(sorted(p)) for p in graph.undirected)]
+    return known + [(i, j, False) for i, j in graph.links]
 
 
 def arc_curve(layout: Layout, i: int, j: int) -> tuple[float, float, float]:

@@ -35,7 +35,7 @@ _MARKS = {
 
 
 def drives_table(model: LatentModel) -> Table:
-    """Who drives what: one row for each latent, one column for each observed variable."""
+    """Γ: one row for each latent, one column for each observed variable."""
     table = Table(title="Γ: which measurement each hidden cause drives")
     table.add_column("cause")
     table.add_column("states", justify="right")
@@ -48,12 +48,9 @@ def drives_table(model: LatentModel) -> Table:
 
 
 def latent_edges(model: LatentModel) -> Text:
-    """Λ in one line: arrows where P(H) tells the direction, a dash where it cannot."""
-    names = model.latent_names
-    arrows = [f"{names[i]} → {names[j]}" for i, j in sorted(model.latent_graph.directed)]
-    pairs = sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
-    edges = arrows + [f"{names[i]} — {names[j]}" for i, j in pairs]
-    return Text(", ".join(edges) or "no edges: the causes are independent")
+    """Λ in one line: arrows where P(H) determines the direction, a dash where it does not."""
+    none = "no edges: the causes are independent"
+    return Text(model.latent_graph.described(model.latent_names, none))
 
 
 def verdicts_explained(verdicts: Iterable[Verdict]) -> Group:
@@ -85,7 +82,7 @@ def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
     """What was learned, for somebody who reads nothing else."""
     parts: list[Any] = [Text(words.headline(model, evidence), style="bold")]
     parts += [Text(f"  {line}") for line in words.findings(model, evidence)]
-    parts += [Text(f"  {line}") for line in words.readings(model, evidence)]
+    parts += [Text(f"  {line}") for line in words.other_kind(model, evidence)]
     edges = words.relations(model)
     if edges:
         parts += [Text("Among the hidden causes:", style="bold"), *(Text(f"  {e}") for e in edges)]
@@ -111,13 +108,15 @@ def comparison_lines(
         f"{found.reversed} reversed edges.",
     ]
     if found.unoriented_correct:
-        lines.append(f"Edges of Λ right, their direction left open: {found.unoriented_correct}.")
+        lines.append(
+            f"Edges of Λ that are right but have no direction: {found.unoriented_correct}."
+        )
     if agreement is not None:
         shares = ", ".join(
             f"{name} {share:.1%}" if isfinite(share) else f"{name} not found"
             for name, share in zip(latent_names, agreement.accuracy, strict=True)
         )
-        lines.append(f"Cases placed in the right state: {shares}.")
+        lines.append(f"Cases classified correctly: {shares}.")
     return lines
 
 
@@ -126,7 +125,7 @@ def kinds_table(columns: Sequence[Column], n_samples: int) -> Table:
     table = Table(title="How the columns were read", title_justify="left")
     table.add_column("as", no_wrap=True)
     table.add_column("columns")
-    table.add_column("missing cells", justify="right", no_wrap=True)
+    table.add_column("missing values", justify="right", no_wrap=True)
     for group in by_kind(columns, n_samples):
         missing = f"{group.missing:,} of {group.cells:,}" if group.missing else "none"
         table.add_row(_kind(group), Text(words.listed(group.titles)), missing)
@@ -206,10 +205,7 @@ def model_document(model: LatentModel) -> dict[str, Any]:
             for j, (name, size) in enumerate(zip(names, model.domain_sizes, strict=True))
         ],
         "directed": [[names[i], names[j]] for i, j in sorted(model.latent_graph.directed)],
-        "undirected": [
-            [names[i], names[j]]
-            for i, j in sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
-        ],
+        "undirected": [[names[i], names[j]] for i, j in model.latent_graph.links],
     }
 
 

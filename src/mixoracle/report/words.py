@@ -12,21 +12,23 @@ from dataclasses import dataclass
 
 from mixoracle.assumptions import Verdict
 from mixoracle.model import LatentModel
-from mixoracle.report.evidence import Evidence, Runner, rare_states
+from mixoracle.report.evidence import Alternative, Evidence
+from mixoracle.report.gathering import rare_states
 from mixoracle.report.lettering import shortened
 
 # Below these a number is pointed out to the reader.
 WEAK_CONFIDENCE = 0.9
 WEAK_SEPARATION = 0.9
-# A rule of thumb for BIC in log-likelihood units: a gap below 5 is not strong evidence.
-CLOSE_BIC_GAP = 5.0
+# A rule of thumb for BIC in nats: a difference below 5 is not strong evidence.
+CLOSE_BIC = 5.0
 # Exact counts leave a residual below this, by rounding alone.
 NO_REMAINDER = 1e-8
 _LISTED = 6
 # A joint state names every hidden cause.
 _STATE_LETTERS = 120
 _POSITIVE = "assump:strong:NZ"
-_SINGLE, _FACTORED = "The single-latent reading", "The factored reading"
+_SINGLE = "The candidate with a single hidden cause"
+_FACTORED = "The candidate with several hidden causes"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ MEANINGS = {
     "assm:minimal": Meaning(
         "No hidden cause is really two",
         "No cause could be split into two simpler ones that explain the data equally well.",
-        "Read the cause that is named as a combination of two; the simpler reading is as good.",
+        "The cause that is named may be a combination of two simpler ones; the data cannot decide.",
     ),
     "assump:strong:NZ": Meaning(
         "Every combination of states occurs",
@@ -67,18 +69,19 @@ MEANINGS = {
     "assum:ssc": Meaning(
         "Every hidden cause has something of its own",
         "Of any two causes, each drives something that the other does not.",
-        "What drives what can still be right, but how likely the states are and what causes what "
-        "among the hidden causes cannot be told; add a measurement that one cause alone drives.",
+        "The measurements that each cause drives can still be right, but the probabilities of the "
+        "states and the arrows among the hidden causes are not identifiable; add a measurement "
+        "that one cause alone drives.",
     ),
     "thm:hidden-bipartite:eff": Meaning(
         "Small groups of measurements suffice",
-        "Looking at few measurements at a time is enough to find who drives what.",
+        "Counts over few measurements at a time are enough to find which cause drives which.",
         "The slower exact method was needed; the answer itself is not in doubt for this reason.",
         matters=False,
     ),
     "thm:recovery:eff": Meaning(
         "The quick method applies",
-        "The patterns of what each cause drives are independent of each other.",
+        "The sets of measurements that the causes drive are linearly independent.",
         "The slower exact method was needed; the answer itself is not in doubt for this reason.",
         matters=False,
     ),
@@ -91,9 +94,8 @@ MEANINGS = {
         "that is named, helps.",
     ),
     "sec:bg": Meaning(
-        "The hidden causes explain all that goes together",
-        "Once the states of the hidden causes are known, no two measurements have anything more "
-        "to do with each other.",
+        "The hidden causes explain every dependence",
+        "Given the states of the hidden causes, the measurements are independent of each other.",
         "The measurements that are named influence each other, or share a cause that was not "
         "found. Put them together into one measurement, or leave one of them out.",
     ),
@@ -104,14 +106,14 @@ MEANINGS = {
         "are named; a transformation, such as the logarithm, may help.",
     ),
     "background": Meaning(
-        "What was known beforehand is honoured",
+        "Background knowledge is honoured",
         "Each hidden cause that was described beforehand was found, with the number of states and "
         "the measurements that it was said to have.",
-        "The data contradict what was said about the hidden causes that are named, or it fits "
-        "several. Check it; their names, and the arrows between them, may be wrong.",
+        "The data contradict a statement about the hidden causes that are named, or it fits "
+        "several of them. Check it: their names, and the arrows between them, may be wrong.",
     ),
 }
-_UNKNOWN = "See the paper for what this condition says."
+_UNKNOWN = "The paper explains this condition."
 
 
 def meaning_of(verdict: Verdict) -> Meaning:
@@ -120,7 +122,7 @@ def meaning_of(verdict: Verdict) -> Meaning:
 
 
 def headline(model: LatentModel, evidence: Evidence) -> str:
-    """What was found, in one sentence."""
+    """The result in one sentence."""
     behind = f"{evidence.n_samples:,} cases of {_n(model.n_observed, 'measurement')}"
     if model.n_latent == 0:
         return f"No hidden cause was found behind {behind}."
@@ -150,13 +152,12 @@ def relations(model: LatentModel) -> list[str]:
     """What causes what among the hidden causes, a sentence for each edge."""
     names = [shortened(name) for name in model.latent_names]
     sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
-    pairs = sorted(tuple(sorted(pair)) for pair in model.latent_graph.undirected)
-    if pairs:
-        depend = [f"{names[i]} and {names[j]}" for i, j in pairs]
+    depend = [f"{names[i]} and {names[j]}" for i, j in model.latent_graph.links]
+    if depend:
         *rest, last = depend
         joined = f"{', '.join(rest)} as well as {last}" if rest else last
         sentences.append(
-            f"{joined} depend on each other; which one is the cause cannot be told from these data."
+            f"{joined} depend on each other; these data do not show which one is the cause."
         )
     if not sentences and model.n_latent > 1:
         sentences.append("The hidden causes are independent of each other.")
@@ -188,23 +189,23 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
     ]
     if blurred:
         sentences.append(
-            f"The components of {listed(blurred)} overlap: taken alone, "
-            f"{'they misplace' if len(blurred) > 1 else 'it misplaces'} more than one case in ten."
+            f"The components of {listed(blurred)} overlap: "
+            f"{'each' if len(blurred) > 1 else 'it'} alone misclassifies more than one case in ten."
         )
     if evidence.repairs:
         sentences.append(
             f"{_n(len(evidence.repairs), 'count')} had to be repaired to fit with the others."
         )
-    close = [runner for runner in evidence.alternatives if runner.bic_gap < CLOSE_BIC_GAP]
+    close = [other for other in evidence.alternatives if other.bic_gap < CLOSE_BIC]
     if len(close) == 1:
-        title = runner_title(model, close[0])
+        title = alternative_title(model, close[0])
         sentences.append(f"{title} fits nearly as well; see the alternatives in the report.")
     elif close:
         sentences.append(
-            f"{len(close)} other answers fit nearly as well; see the alternatives in the report."
+            f"{len(close)} other candidates fit nearly as well; see the alternatives in the report."
         )
     if not evidence.converged:
-        sentences.append("The refinement stopped before it had settled.")
+        sentences.append("The refinement stopped before it converged.")
     return sentences
 
 
@@ -222,38 +223,38 @@ def emptiness(model: LatentModel, evidence: Evidence) -> list[str]:
     ]
 
 
-def runner_title(model: LatentModel, runner: Runner) -> str:
-    """What kind of other answer it is: simpler, finer, or of the same kind."""
-    if not runner.domain_sizes:
+def alternative_title(model: LatentModel, other: Alternative) -> str:
+    """The kind of another candidate: simpler, finer, or the same."""
+    if not other.domain_sizes:
         return "No hidden cause at all"
-    if len(runner.domain_sizes) == 1 < model.n_latent:
+    if len(other.domain_sizes) == 1 < model.n_latent:
         return _SINGLE
-    if len(runner.domain_sizes) > 1 == model.n_latent:
+    if len(other.domain_sizes) > 1 == model.n_latent:
         return _FACTORED
-    return "Another answer"
+    return "Another candidate"
 
 
-def readings(model: LatentModel, evidence: Evidence) -> list[str]:
-    """The best reading with one cause beside one with several, or the other way round."""
-    for runner in evidence.alternatives:
-        title = runner_title(model, runner)
+def other_kind(model: LatentModel, evidence: Evidence) -> list[str]:
+    """The best candidate with one cause beside one with several, or the other way round."""
+    for other in evidence.alternatives:
+        title = alternative_title(model, other)
         if title not in (_SINGLE, _FACTORED):
             continue
-        sizes = " × ".join(str(size) for size in runner.domain_sizes)
-        line = f"{title}, {sizes} states, has a {runner_gap(runner)}."
-        if runner.rare:
+        sizes = " × ".join(str(size) for size in other.domain_sizes)
+        line = f"{title}, {sizes} states, {fits(other)}."
+        if other.rare:
             line += (
-                f" Of its {runner.n_joint} joint states {len(runner.rare)} "
-                f"{'is' if len(runner.rare) == 1 else 'are'} empty or nearly so."
+                f" Of its {other.n_joint} joint states {len(other.rare)} "
+                f"{'is' if len(other.rare) == 1 else 'are'} empty or nearly so."
             )
         return [line]
     return []
 
 
-def runner_gap(runner: Runner) -> str:
-    """How another answer's BIC compares."""
-    side = "lower" if runner.bic_gap >= 0 else "higher"
-    return f"BIC {side} by {abs(runner.bic_gap):.4g}"
+def fits(other: Alternative) -> str:
+    """How another candidate compares by BIC."""
+    side = "worse" if other.bic_gap >= 0 else "better"
+    return f"fits {side} by {abs(other.bic_gap):.4g} nats"
 
 
 def trust(model: LatentModel, evidence: Evidence) -> list[str]:
@@ -271,11 +272,11 @@ def trust(model: LatentModel, evidence: Evidence) -> list[str]:
         share = min(separations)
         cases = "every case" if share == 1 else f"at least {min(share, 0.999):.1%} of the cases"
         sentences.append(
-            f"The components are well apart: each measurement alone places {cases} as all of them "
-            "together do."
+            f"The components are well separated: each measurement alone classifies {cases} as all "
+            "measurements together do."
         )
     if evidence.residual < NO_REMAINDER and model.n_latent:
-        sentences.append("The counts are explained without any remainder.")
+        sentences.append("The hidden causes explain the counts exactly.")
     return sentences
 
 

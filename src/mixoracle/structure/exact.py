@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
-from mixoracle.structure.knowledge import Edge, ResolvedKnowledge
+from mixoracle.model.graphs import Edge
+from mixoracle.structure.knowledge import ResolvedKnowledge
 from mixoracle.structure.scores import Score, TableScore, local_scores
 
 # 16 binary nodes take 2 s; each further node at least trebles that.

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import KnowledgeConflictError
 from mixoracle.model import CPDAG
-from mixoracle.model.graphs import PartialGraph, ancestors
-from mixoracle.structure.knowledge import Edge, ResolvedKnowledge
+from mixoracle.model.graphs import Edge, PartialGraph, is_ancestor
+from mixoracle.structure.knowledge import ResolvedKnowledge
 from mixoracle.structure.scores import Score
 
 # As the ges package: smaller gains are rounding, and following them could go in circles.
@@ -86,7 +86,7 @@ def _repaired(edges: frozenset[Edge], knowledge: ResolvedKnowledge) -> frozenset
     """A DAG near ``edges`` that honours the knowledge: required arrows first, then what fits."""
     kept = set(knowledge.required)
     for i, j in sorted(edges - knowledge.forbidden):
-        if (j, i) not in kept and not _is_ancestor(j, i, kept, knowledge.n_nodes):
+        if (j, i) not in kept and not _leads(j, i, kept, knowledge.n_nodes):
             kept.add((i, j))
     return frozenset(kept)
 
@@ -122,7 +122,7 @@ def _changes(edges: frozenset[Edge], knowledge: ResolvedKnowledge) -> Iterator[_
                 continue
             else:
                 dropped = edges & {(j, i)}
-                if not _is_ancestor(j, i, edges - dropped, m):
+                if not _leads(j, i, edges - dropped, m):
                     yield dropped, arrow
 
 
@@ -136,7 +136,5 @@ def _gain(score: _CachedScore, edges: frozenset[Edge], change: _Change) -> float
     return gain
 
 
-def _is_ancestor(first: int, second: int, edges: Iterable[Edge], n_nodes: int) -> bool:
-    """Whether an arrow path leads from ``first`` to ``second``."""
-    parents = PartialGraph(n_nodes, edges).parents
-    return bool(ancestors(parents, 1 << second) >> first & 1)
+def _leads(first: int, second: int, edges: Iterable[Edge], n_nodes: int) -> bool:
+    return is_ancestor(PartialGraph(n_nodes, edges).parents, first, second)

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mixoracle.errors import InvalidInputError, KnowledgeConflictError
+from mixoracle.model.graphs import Edge, find_cycle
 
 Node = str | int
-Edge = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Knowledge:
                 f"{names[i]}→{names[j]} is both required and forbidden (or runs against the "
                 "tiers); drop one of the two"
             )
-        cycle = _find_cycle(required, len(names))
+        cycle = find_cycle(required, len(names))
         if cycle:
             path = "→".join(names[i] for i in (*cycle, cycle[0]))
             raise KnowledgeConflictError(
@@ -149,29 +149,3 @@ def _index(node: Node, names: Sequence[str]) -> int:
             f"knowledge names latent {node}, but latents are counted from 0 to {len(names) - 1}"
         )
     return int(node)
-
-
-def _find_cycle(edges: Iterable[Edge], n_nodes: int) -> tuple[int, ...]:
-    """A cycle as the nodes along it, or nothing."""
-    children: list[list[int]] = [[] for _ in range(n_nodes)]
-    for i, j in sorted(edges):
-        children[i].append(j)
-    finished: set[int] = set()
-
-    def follow(node: int, path: tuple[int, ...]) -> tuple[int, ...]:
-        if node in path:
-            return path[path.index(node) :]
-        if node in finished:
-            return ()
-        for child in children[node]:
-            found = follow(child, (*path, node))
-            if found:
-                return found
-        finished.add(node)
-        return ()
-
-    for start in range(n_nodes):
-        found = follow(start, ())
-        if found:
-            return found
-    return ()

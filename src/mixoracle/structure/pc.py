@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, xlogy
 
 from mixoracle.model import CPDAG, JointTable
-from mixoracle.model.graphs import PartialGraph, ancestors
-from mixoracle.structure.knowledge import Edge, ResolvedKnowledge
+from mixoracle.model.graphs import Edge, PartialGraph, is_ancestor
+from mixoracle.structure.knowledge import ResolvedKnowledge
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _with_knowledge(near: list[set[int]], knowledge: ResolvedKnowledge) -> Parti
     for i, j in sorted(knowledge.forbidden):
         if not graph.links[i] >> j & 1:
             continue
-        if _leads_to(graph, i, j):
+        if is_ancestor(graph.parents, i, j):
             graph.disconnect(i, j)
             near[i].remove(j)
             near[j].remove(i)
@@ -193,12 +193,7 @@ def _with_knowledge(near: list[set[int]], knowledge: ResolvedKnowledge) -> Parti
 def _collide(graph: PartialGraph, a: int, c: int, b: int) -> None:
     """Make a→c←b, unless an arrow that is settled already speaks against it."""
     arms = (a, b)
-    if any(graph.children[c] >> end & 1 or _leads_to(graph, c, end) for end in arms):
+    if any(is_ancestor(graph.parents, c, end) for end in arms):
         return
     for end in arms:
         graph.orient(end, c)
-
-
-def _leads_to(graph: PartialGraph, first: int, second: int) -> bool:
-    """Whether arrows lead from ``first`` to ``second``."""
-    return bool(ancestors(graph.parents, 1 << second) >> first & 1)

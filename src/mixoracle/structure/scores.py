@@ -140,7 +140,7 @@ class BDeu(TableScore):
     joint, n_samples
         As for every :class:`TableScore`.
     equivalent_sample_size : float
-        How many cases the prior is worth; it is spread evenly over the cells.
+        How many cases the prior is worth; it is spread evenly over the joint states.
     """
 
     def __init__(

@@ -15,14 +15,15 @@ from typing import Any
 from mixoracle._checks import check_kind
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
+from mixoracle.model.graphs import Edge
 from mixoracle.structure.exact import is_feasible, search_exact
 from mixoracle.structure.ges import search_ges
-from mixoracle.structure.knowledge import Edge, Knowledge, ResolvedKnowledge, resolve
+from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge, resolve
 from mixoracle.structure.pc import search_pc
 from mixoracle.structure.scores import BIC, BDeu, Score, checked_sample_size, total
 
 _LOGGER = logging.getLogger(__name__)
-# Up to here an exact search with its runner-up takes well under a second.
+# Up to here an exact search for the two best classes takes well under a second.
 _AUTO_EXACT_NODES = 12
 # Two classes whose scores differ by less, relative to the score, are equally good.
 _TIE = 1e-9
@@ -43,7 +44,7 @@ class SearchResult:
         What found it: ``"exact"``, ``"ges"`` or ``"pc"``.
     runner_up : CPDAG or None
         The best class other than ``graph`` that has a member that honours the knowledge. None
-        where there is none, it was not asked for, or the search cannot tell (only ``exact`` can).
+        where there is none, where it was not asked for, and for all searches but ``exact``.
     gap : float or None
         By how much ``graph`` outscores ``runner_up``. With the BIC it is about a log Bayes
         factor: below 1 hardly worth a mention, above 5 very strong.
@@ -137,7 +138,7 @@ def search(
     check_method(method)
     result = _METHODS[method](task)
     if result.is_tied:
-        _LOGGER.warning("%r and %r score alike; P(H) cannot tell", result.graph, result.runner_up)
+        _LOGGER.warning("%r and %r score alike; P(H) cannot decide", result.graph, result.runner_up)
     return result
 
 

@@ -1,0 +1,83 @@
+"""The answer to one assumption, and the words that its messages are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model import Bipartite, LatentModel
+
+# A message names this many offenders; ``Verdict.offenders`` holds them all.
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known about one assumption.
+
+    Parameters
+    ----------
+    name : str
+        The assumption in plain words.
+    label : str
+        Its LaTeX label in the paper.
+    holds : bool or None
+        None where it cannot be decided; ``message`` says why.
+    message : str
+        One sentence or two, naming latents, observed variables and states.
+    offenders : tuple of tuples of str
+        What breaks it, one tuple for each breach; empty unless ``holds`` is False.
+    """
+
+    name: str
+    label: str
+    holds: bool | None
+    message: str
+    offenders: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.holds is False) != bool(self.offenders):
+            raise InvalidInputError(
+                "a verdict names offenders exactly when the assumption fails; "
+                f"{self.name!r} has holds={self.holds} and {len(self.offenders)} offenders"
+            )
+
+    def __str__(self) -> str:
+        word = {True: "holds", False: "fails", None: "undecided"}[self.holds]
+        return f"{self.name}: {word}. {self.message}"
+
+
+def named_graph(
+    graph: LatentModel | Bipartite,
+) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[str, ...]]:
+    """Γ with names: the model's own, or H1, H2, … and X1, X2, … for a bare graph."""
+    if isinstance(graph, LatentModel):
+        return graph.bipartite, graph.latent_names, graph.observed_names
+    latents = tuple(f"H{j + 1}" for j in range(graph.n_latent))
+    return graph.adjacency, latents, tuple(f"X{i + 1}" for i in range(graph.n_observed))
+
+
+def state_names(
+    model: LatentModel, latents: Iterable[int], states: Sequence[int] | NDArray[np.int64]
+) -> tuple[str, ...]:
+    """The states of some latents in words: ``H1=0``."""
+    return tuple(
+        f"{model.latent_names[j]}={int(state)}" for j, state in zip(latents, states, strict=True)
+    )
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in one line."""
+    return ", ".join(names)
+
+
+def sentences_of(clauses: Sequence[str]) -> str:
+    """Join the first few clauses into sentences and count the rest."""
+    shown = [f"{clause[0].upper()}{clause[1:]}." for clause in clauses[:_NAMED]]
+    if len(clauses) > _NAMED:
+        shown.append(f"And {len(clauses) - _NAMED} more of the kind.")
+    return " ".join(shown)

@@ -1,0 +1,145 @@
+"""The variables that a question to a model names, and where they stand in P(H).
+
+A question calls latents by name or number and observed variables by name. The states of an observed
+variable are its components, one for each configuration of its parents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import InvalidInputError
+from mixoracle.model.factorisation import along_axis
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
+
+Variable = str | int
+Array = NDArray[np.float64]
+Resolved = tuple[bool, int]  # whether it is a latent, and which
+
+
+def resolve_all(model: LatentModel, of: Variable | Sequence[Variable]) -> list[Resolved]:
+    """Each variable of a question, named once."""
+    listed = [of] if isinstance(of, str | int) else list(of)
+    wanted = [resolve(model, variable) for variable in listed]
+    if len(set(wanted)) != len(wanted):
+        raise InvalidInputError(f"a question should name each variable once; got {listed!r}")
+    return wanted
+
+
+def resolve(model: LatentModel, variable: Variable) -> Resolved:
+    """A name of a latent or of an observed variable; a number counts the latents from 0."""
+    if not isinstance(variable, str):
+        if not 0 <= variable < model.n_latent:
+            raise InvalidInputError(
+                f"latents are counted from 0 to {model.n_latent - 1}; got {variable!r}"
+            )
+        return True, int(variable)
+    is_latent, is_observed = variable in model.latent_names, variable in model.observed_names
+    if is_latent and is_observed:
+        raise InvalidInputError(
+            f"{variable!r} names both a latent and an observed variable; call the latent by number"
+        )
+    if is_latent:
+        return True, model.latent_names.index(variable)
+    if is_observed:
+        return False, model.observed_names.index(variable)
+    known = ", ".join((*model.latent_names, *model.observed_names))
+    raise InvalidInputError(f"the model has no variable {variable!r}; it has {known}")
+
+
+def latent_index(model: LatentModel, variable: Variable) -> int:
+    """The number of a latent; raise where the variable is observed."""
+    is_latent, index = resolve(model, variable)
+    if not is_latent:
+        raise InvalidInputError(
+            f"{variable!r} is observed and causes nothing in this model; only latents can be set"
+        )
+    return index
+
+
+def name_of(model: LatentModel, variable: Resolved) -> str:
+    """The name of a variable."""
+    is_latent, index = variable
+    return model.latent_names[index] if is_latent else model.observed_names[index]
+
+
+def check_state(model: LatentModel, node: int, state: Any) -> None:
+    """Refuse what is no state of a latent."""
+    size = model.domain_sizes[node]
+    if isinstance(state, bool) or not isinstance(state, int | np.integer) or not 0 <= state < size:
+        raise InvalidInputError(
+            f"{model.latent_names[node]} has states 0 to {size - 1}; got {state!r}"
+        )
+
+
+def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> Array:
+    """How likely the evidence is in each joint state, up to a constant factor."""
+    likelihood = np.ones(model.domain_sizes)
+    for name, value in (given or {}).items():
+        is_latent, index = resolve(model, name)
+        if is_latent:
+            check_state(model, index, value)
+            seen = np.eye(model.domain_sizes[index])[value]
+            likelihood = likelihood * along_axis(seen, index, model.n_latent)
+        else:
+            likelihood = (
+                likelihood * _density(model, index, value)[state_labels(model, (False, index))]
+            )
+    return likelihood
+
+
+def _density(model: LatentModel, observed: int, value: Any) -> Array:
+    """P(value | component) for each component, divided by the largest."""
+    name = model.observed_names[observed]
+    if model.components is None:
+        raise InvalidInputError(
+            f"the model has no components, so a value of {name} says nothing; give latents"
+        )
+    held = model.components[observed]
+    try:
+        row = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"a value of {name} should be given in numbers, levels by their codes 0, 1, … and "
+            f"missing values by NaN; got {value!r}"
+        ) from error
+    if row.shape != (held.width,):
+        raise InvalidInputError(
+            f"a value of {name} should have {held.width} numbers; got shape {row.shape}"
+        )
+    log_density = held.log_density(row[None, :])[0]
+    if np.all(log_density == -np.inf):
+        return np.zeros(held.n_components)
+    density: Array = np.exp(log_density - log_density.max())
+    return density
+
+
+def state_labels(model: LatentModel, variable: Resolved) -> NDArray[np.int64]:
+    """The state (or the component) of a variable in each joint state."""
+    is_latent, index = variable
+    labels = np.zeros(model.domain_sizes, dtype=np.int64)
+    for j in (index,) if is_latent else model.parents(index):
+        size = model.domain_sizes[j]
+        labels = labels * size + along_axis(np.arange(size), j, model.n_latent)
+    return labels
+
+
+def tabulate(model: LatentModel, table: Array, wanted: Sequence[Resolved]) -> Array:
+    """Sum a table over H into one over the wanted variables."""
+    shape = tuple(
+        model.domain_sizes[index] if is_latent else model.n_components(index)
+        for is_latent, index in wanted
+    )
+    cells = np.zeros(model.domain_sizes, dtype=np.int64)
+    for size, variable in zip(shape, wanted, strict=True):
+        cells = cells * size + state_labels(model, variable)
+    size = int(np.prod(shape, dtype=int))
+    return np.asarray(
+        np.bincount(cells.ravel(), weights=table.ravel(), minlength=size), dtype=np.float64
+    ).reshape(shape)

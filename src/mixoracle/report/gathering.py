@@ -1,0 +1,291 @@
+"""The evidence of a fitted learner, taken once, right after learning.
+
+Only a sample of points is kept for each variable; everything else is a summary. Values may be
+missing: sums and densities go over the values that are there, and a case is pictured where enough
+of it is known.
+
+Assumes a fitted learner and the observations that it learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.assumptions import Verdict
+from mixoracle.families.choice import Families, checked_families
+from mixoracle.model import LatentModel
+from mixoracle.observations import Observations
+from mixoracle.observations.answers import recognise_answers
+from mixoracle.report.columns import read_columns
+from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
+
+# A scatter of more points is not easier to read, and sixty of them have to fit in one file.
+MAX_POINTS = 300
+# Pairs grow with the square of the variables; beyond this the least certain cannot be read anyway.
+MAX_PAIRS = 2000
+# Columns and levels of one variable that are shown one by one.
+MAX_EFFECT_COLUMNS = 8
+# A case of which less than this share of the columns is known would be pictured by chance.
+_ENOUGH_KNOWN = 0.5
+# A joint state that expects less than one case cannot be distinguished from an empty one.
+_FEWEST_CASES = 1.0
+_DIGITS = 4
+
+Floats = NDArray[np.float64]
+
+
+class Fitted(Protocol):
+    """What is asked of a fitted learner."""
+
+    model_: LatentModel
+    counts_: Any
+    bipartite_: Any
+    assumptions_: tuple[Verdict, ...]
+    states_: NDArray[np.int64]
+    repairs_: tuple[str, ...]
+    alternatives_: tuple[Any, ...]
+    bic_: float
+    log_likelihood_: float
+    converged_: bool
+    n_iter_: int
+    families: Families
+
+
+def gather(
+    fitted: Fitted,
+    observations: Observations,
+    failure: str = "",
+    notes: Sequence[str] = (),
+) -> Evidence:
+    """Take from a fitted learner, and from the data it saw, all that a report needs."""
+    model = fitted.model_
+    n = model.n_observed
+    read = read_columns(observations, fitted.families)
+    declared = checked_families(fitted.families, observations.names)
+    observations = recognise_answers(observations, keep=declared)
+    columns = [_numeric_columns(observations, name) for name in model.observed_names]
+    labels = model.component_of_states(fitted.states_)
+    pairs = islice(combinations(range(n), 2), MAX_PAIRS)
+    return Evidence(
+        n_samples=observations.n_samples,
+        observed_names=model.observed_names,
+        columns=read,
+        state_sizes=tuple(
+            tuple(np.bincount(fitted.states_[:, j], minlength=size).tolist())
+            for j, size in enumerate(model.domain_sizes)
+        ),
+        singles=tuple(_count(fitted, (i,)) for i in range(n)),
+        pairs=tuple(_count(fitted, pair) for pair in pairs),
+        verdicts=fitted.assumptions_,
+        repairs=tuple(fitted.repairs_),
+        alternatives=tuple(
+            _alternative(other, observations.n_samples) for other in fitted.alternatives_
+        ),
+        scatters=tuple(
+            _scatter(columns[i], labels[:, i], _separation(model, observations, labels, i))
+            for i in range(n)
+        ),
+        effects=tuple(
+            _effect(columns[i], fitted.states_[:, j], model.domain_sizes[j], i, j)
+            for j in range(model.n_latent)
+            for i in model.children(j)
+        ),
+        residual=float(fitted.bipartite_.residual),
+        method=str(fitted.bipartite_.method),
+        bic=float(fitted.bic_),
+        log_likelihood=float(fitted.log_likelihood_),
+        converged=bool(fitted.converged_),
+        n_iter=int(fitted.n_iter_),
+        failure=failure,
+        notes=tuple(notes),
+    )
+
+
+def _count(fitted: Fitted, members: tuple[int, ...]) -> Count:
+    answer = fitted.counts_[frozenset(members)]
+    return Count(members, int(answer), answer.seen, answer.confidence)
+
+
+def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
+    """The joint states that are empty or nearly so, rarest first; a single latent has none.
+
+    Each with the number of cases that P(H) expects in it.
+    """
+    table = model.joint.table
+    if model.n_latent < 2:
+        return ()
+    cases = n_samples * table
+    is_rare = cases < _FEWEST_CASES
+    is_rare[tuple(model.joint.nearly_empty().T)] = True
+    rare = np.argwhere(is_rare)
+    order = np.argsort(table[tuple(rare.T)], kind="stable")
+    return tuple(
+        ", ".join(f"{name}={s}" for name, s in zip(model.latent_names, state, strict=True))
+        + f" ({cases[tuple(state)]:.1f} cases)"
+        for state in rare[order]
+    )
+
+
+def _alternative(alternative: Any, n_samples: int) -> Alternative:
+    model: LatentModel = alternative.model
+    return Alternative(
+        bic_gap=float(alternative.bic_gap),
+        domain_sizes=model.domain_sizes,
+        drives=tuple(model.children(j) for j in range(model.n_latent)),
+        edges=model.latent_graph.described(model.latent_names),
+        rare=rare_states(model, n_samples),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Numeric:
+    """A variable as numbers, (N, columns), with the title of each column."""
+
+    titles: tuple[str, ...]
+    is_share: tuple[bool, ...]
+    block: Floats
+
+
+def _numeric_columns(observations: Observations, name: str) -> _Numeric:
+    """The columns of a variable as numbers; each level of a categorical one as 0 or 1."""
+    place = observations.index(name)
+    width = observations.widths[place]
+    start = sum(observations.widths[:place])
+    titles: list[str] = []
+    is_share: list[bool] = []
+    columns: list[Floats] = []
+    for offset in range(width):
+        values = observations.values[:, start + offset]
+        title = observations.column_names[start + offset]
+        levels = observations.levels[place][offset]
+        is_share += [levels is not None] * (1 if levels is None else len(levels))
+        if levels is None:
+            titles.append(title)
+            columns.append(values)
+            continue
+        for code, level in enumerate(levels):
+            titles.append(f"{title} = {level}")
+            columns.append(np.where(np.isnan(values), np.nan, values == code))
+    return _Numeric(tuple(titles), tuple(is_share), np.stack(columns, axis=1))
+
+
+def _standardised(block: Floats) -> Floats:
+    """Each column centred and in units of its own spread; missing values stay."""
+    seen = ~np.isnan(block)
+    known = np.maximum(seen.sum(axis=0), 1)
+    centred = block - np.where(seen, block, 0.0).sum(axis=0) / known
+    spread = np.sqrt((np.where(seen, centred, 0.0) ** 2).sum(axis=0) / known)
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
+
+
+def _scatter(columns: _Numeric, labels: NDArray[np.int64], separation: float | None) -> Scatter:
+    block = columns.block
+    known = (~np.isnan(block)).mean(axis=1)
+    is_flat = block.shape[1] <= 2
+    shown_rows = np.flatnonzero(known == 1.0 if is_flat else known >= _ENOUGH_KNOWN)
+    # Evenly spaced rows: the same ones for every variable and every run.
+    chosen = shown_rows[:: max(1, -(-len(shown_rows) // MAX_POINTS))]
+    if is_flat:
+        points = np.hstack([block[chosen], np.zeros((len(chosen), 2 - block.shape[1]))])
+        return _made_scatter(columns.titles, points, labels[chosen], 1.0, separation)
+    scaled = _standardised(block)
+    leading, shown = _leading_directions(scaled)
+    axes = ("first direction", "second direction")
+    points = _along(scaled[chosen], leading)
+    return _made_scatter(axes, points, labels[chosen], shown, separation)
+
+
+def _leading_directions(scaled: Floats) -> tuple[Floats, float]:
+    """The two leading principal directions, (2, columns), and their share of the variance.
+
+    Each covariance is taken over the rows where both of its columns are there.
+    """
+    seen = (~np.isnan(scaled)).astype(np.float64)
+    filled = np.nan_to_num(scaled)
+    lengths, directions = np.linalg.eigh(filled.T @ filled / np.maximum(seen.T @ seen, 1.0))
+    # Covariances over different rows may leave a length slightly below 0.
+    lengths = np.maximum(lengths[::-1], 0.0)
+    leading = directions.T[::-1][:2]
+    # The sign of a direction is arbitrary; its largest entry is made positive.
+    leading = leading * np.sign(leading[np.arange(2), np.abs(leading).argmax(axis=1)])[:, None]
+    total = float(lengths.sum())
+    return leading, float(lengths[:2].sum()) / total if total > 0 else 1.0
+
+
+def _along(rows: Floats, directions: Floats) -> Floats:
+    """Each row's place along the directions, by least squares over the values that are there."""
+    seen = (~np.isnan(rows)).astype(np.float64)
+    products = np.einsum("rc,ac,bc->rab", seen, directions, directions)
+    onto = np.nan_to_num(rows) @ directions.T
+    return np.asarray(np.einsum("rab,rb->ra", np.linalg.pinv(products, hermitian=True), onto))
+
+
+def _made_scatter(
+    axes: Sequence[str],
+    points: Floats,
+    labels: NDArray[np.int64],
+    shown: float,
+    separation: float | None,
+) -> Scatter:
+    rounded = tuple((_rounded(x), _rounded(y)) for x, y in points)
+    return Scatter(
+        tuple(axes), rounded, tuple(int(k) for k in labels), round(shown, _DIGITS), separation
+    )
+
+
+def _separation(
+    model: LatentModel, observations: Observations, labels: NDArray[np.int64], i: int
+) -> float | None:
+    """The share of cases that this variable alone classifies as all variables together do."""
+    if model.components is None:
+        return None
+    block = observations[model.observed_names[i]]
+    recorded = ~np.isnan(block).all(axis=1)
+    if not recorded.any():
+        return None
+    weights = model.joint.marginal(model.parents(i)).table.ravel()
+    with np.errstate(divide="ignore"):
+        score = model.components[i].log_density(block[recorded]) + np.log(weights)
+    return round(float(np.mean(score.argmax(axis=1) == labels[recorded, i])), _DIGITS)
+
+
+def _effect(
+    columns: _Numeric,
+    states: NDArray[np.int64],
+    n_states: int,
+    observed: int,
+    latent: int,
+) -> Effect:
+    block, titles = columns.block, columns.titles[:MAX_EFFECT_COLUMNS]
+    means = tuple(
+        tuple(_mean(block[states == state, c]) for c in range(len(titles)))
+        for state in range(n_states)
+    )
+    scaled = _standardised(block)
+    seen, filled = ~np.isnan(scaled), np.nan_to_num(scaled)
+    between = 0.0
+    for state in range(n_states):
+        rows = states == state
+        sums, known = filled[rows].sum(axis=0), seen[rows].sum(axis=0)
+        between += float((sums**2 / np.maximum(known, 1)).sum())
+    total = float((filled**2).sum())
+    share = between / total if total > 0 else 0.0
+    is_share = columns.is_share[: len(titles)]
+    more = len(columns.titles) - len(titles)
+    return Effect(observed, latent, titles, is_share, means, round(share, _DIGITS), more)
+
+
+def _mean(column: Floats) -> float | None:
+    known = column[~np.isnan(column)]
+    return _rounded(float(known.mean())) if len(known) else None
+
+
+def _rounded(value: float) -> float:
+    """Six significant digits: more than a picture or a table shows."""
+    return float(f"{value:.6g}")
