@@ -36,7 +36,7 @@ def crowded(seed, n_states=6):
 def test_thousands_of_joint_states_are_found_by_single_variables(seed):
     problem = paper_problem(model=crowded(seed), n_samples=4000, random_state=seed)
     oracle = SignatureOracle(random_state=0).fit(problem.observations)
-    best = oracle.readings_[0].bipartite
+    best = oracle.candidates_[0].graph
     assert sorted(best.domain_sizes) == [6, 6, 6, 6]
     columns = sorted(column.tobytes() for column in best.adjacency.T)
     assert columns == sorted(column.tobytes() for column in problem.model.bipartite.T)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mixoracle.labels import tuples
-from mixoracle.labels.tuples import find_joint_components
+from mixoracle.labels.tuples import find_joint_components, share_rows
+from mixoracle.settings import Budget, Priors
 
 
 def observed_tuples(seed, weights, gap, n_rows=1500):
@@ -23,8 +23,8 @@ def observed_tuples(seed, weights, gap, n_rows=1500):
     return labels, densities, truth
 
 
-def found_in(labels, densities, max_components=100):
-    return find_joint_components(labels, densities, max_components)
+def found_in(labels, densities, max_components=100, budget=Budget()):
+    return find_joint_components(labels, densities, max_components, budget, Priors())
 
 
 def as_set(labels):
@@ -83,12 +83,11 @@ def test_the_order_of_rows_is_of_no_importance():
 
 
 @pytest.mark.parametrize("where", ["asked for", "at all"])
-def test_of_too_many_tuples_the_most_frequent_are_kept(monkeypatch, where):
+def test_of_too_many_tuples_the_most_frequent_are_kept(where):
     weights = {(0, 0): 0.5, (1, 1): 0.4, (0, 1): 0.1}
     labels, densities, _ = observed_tuples(1, weights, gap=30.0)
     if where == "at all":
-        monkeypatch.setattr(tuples, "MAX_TUPLES", 2)
-        found = found_in(labels, densities)
+        found = found_in(labels, densities, budget=Budget(tuples=2))
     else:
         found = found_in(labels, densities, max_components=2)
     assert as_set(found.labels) == {(0, 0), (1, 1)}

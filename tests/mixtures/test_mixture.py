@@ -6,9 +6,11 @@ from threadpoolctl import threadpool_limits
 
 from mixoracle.datasets import item_problem, kind_problem, with_gaps
 from mixoracle.families import CategoricalFamily, GaussianFamily
-from mixoracle.mixtures.mixture import Variable, fit_mixture, unit_variance
+from mixoracle.mixtures.mixture import fit_mixture
 from mixoracle.mixtures.preparation import prepare
+from mixoracle.mixtures.rows import VariableRows, unit_variance
 from mixoracle.observations import Observations
+from mixoracle.settings import Budget, Priors
 
 
 @pytest.fixture(autouse=True)
@@ -18,26 +20,16 @@ def _one_thread():
         yield
 
 
-def variables_of(observations, families=None):
-    prepared = prepare(observations, families)
-    return [
-        Variable(
-            encoder.family,
-            prepared.features(i, slice(None)),
-            prepared.gaps[i],
-            encoder.family.embedding(prepared.blocks[i]),
-        )
-        for i, encoder in enumerate(prepared.encoders)
-    ]
-
-
 def fitted(observations, families=None, max_starts=2, seed=0, max_components=100):
-    return fit_mixture(
-        variables_of(observations, families),
-        max_components,
-        max_starts,
-        np.random.default_rng(seed),
-    )
+    rows = prepare(observations, families).searched_rows(slice(None))
+    return fitted_rows(rows, max_starts, seed, max_components)
+
+
+def fitted_rows(rows, max_starts=1, seed=0, max_components=100):
+    coordinates = np.hstack([unit_variance(variable.embedding) for variable in rows])
+    budget = Budget(joint_components=max_components)
+    rng = np.random.default_rng(seed)
+    return fit_mixture(rows, coordinates, max_starts, rng, budget, Priors())
 
 
 def n_present(problem):
@@ -128,8 +120,8 @@ def test_no_more_components_than_allowed(limit):
 def test_a_few_rows_and_equal_rows_are_one_component():
     for values in (np.eye(3)[[0, 1, 2, 0, 1]], np.zeros((300, 3))):
         family = CategoricalFamily([2] * 3)
-        variable = Variable(family, family.features(values), None, family.embedding(values))
-        assert fit_mixture([variable], 50, 1, np.random.default_rng(0)).n_components == 1
+        variable = VariableRows(family, values, family.features(values), None, False)
+        assert fitted_rows([variable], max_components=50).n_components == 1
 
 
 def test_variables_of_any_width_weigh_the_same():

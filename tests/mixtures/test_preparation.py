@@ -225,7 +225,7 @@ class TestGaps:
         values[:, 2:] = np.nan_to_num(values[:, 2:])
         prepared = prepare(Observations.from_array(values, groups=2))
         place = int(np.flatnonzero(prepared.variables == 0)[0])
-        assert prepared.gaps[1 - place] is None
+        assert prepared.patterns(1 - place, slice(None)) is None
         rows = np.array([5, 0, 17])
         patterns = prepared.patterns(place, rows)
         np.testing.assert_array_equal(

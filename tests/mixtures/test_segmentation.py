@@ -4,7 +4,9 @@ from threadpoolctl import threadpool_limits
 
 from mixoracle.families import CategoricalFamily, CountFamily, GaussianFamily
 from mixoracle.families.base import Patterns
-from mixoracle.mixtures.segmentation import FIRST_PIECES, ROWS_PER_PIECE, segment
+from mixoracle.mixtures.rows import VariableRows
+from mixoracle.mixtures.segmentation import segment
+from mixoracle.settings import Budget, Priors
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +24,13 @@ def is_same_partition(first, second):
 def run(block, max_components=128, seed=0):
     spread = block.std(axis=0)
     block = (block - block.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    family = GaussianFamily(block.shape[1])
-    return segment(block, family.features(block), None, family, max_components, seed)
+    return segmented(block, GaussianFamily(block.shape[1]), max_components, seed)
+
+
+def segmented(block, family, max_components=128, seed=0):
+    features, patterns = family.features(block), Patterns.of(block)
+    variable = VariableRows(family, block, features, patterns, shows_shape=False)
+    return segment(variable, max_components, seed, Budget(), Priors())
 
 
 def separated(rng, n_components, n_rows, width, weights=None):
@@ -61,7 +68,7 @@ def test_very_unequal_weights_and_tiny_components_are_found():
 @pytest.mark.parametrize("seed", range(3))
 def test_more_components_than_the_first_cut_has_pieces(seed):
     rng = np.random.default_rng(seed)
-    n_components = FIRST_PIECES + 8
+    n_components = Budget().first_pieces + 8
     block, truth = separated(rng, n_components, 4000, 2)
     assert is_same_partition(run(block, seed=seed)[0], truth)
 
@@ -75,12 +82,12 @@ def test_no_variable_has_more_components_than_allowed(seed):
         assert merging.n_components == labels.max() + 1 <= limit
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 3, 2 * ROWS_PER_PIECE])
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 2 * Priors.rows_per_piece])
 def test_few_rows_make_few_components(n_rows):
     block = np.random.default_rng(0).normal(size=(n_rows, 2))
     labels, merging = run(block)
     assert labels.shape == (n_rows,)
-    assert merging.n_components <= max(1, n_rows // ROWS_PER_PIECE)
+    assert merging.n_components <= max(1, n_rows // Priors.rows_per_piece)
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 5])
@@ -110,10 +117,7 @@ class TestGaps:
             block = (block - block.mean(axis=0)) / block.std(axis=0)
             missing = rng.random(block.shape) < gaps
             block[missing & (np.arange(3) != rng.integers(3, size=(900, 1)))] = np.nan
-            family = GaussianFamily(3)
-            labels, merging = segment(
-                block, family.features(block), Patterns.of(block), family, 128, seed
-            )
+            labels, merging = segmented(block, GaussianFamily(3), seed=seed)
             assert labels.shape == (900,)
             assert labels.max() < merging.n_components
             table = np.zeros((merging.n_components, 4))
@@ -125,8 +129,7 @@ class TestGaps:
         rng = np.random.default_rng(0)
         block, truth = separated(rng, 2, 1000, 2, [0.8, 0.2])
         block[:3] = np.nan
-        family = GaussianFamily(2)
-        labels, _ = segment(block, family.features(block), Patterns.of(block), family, 128, 0)
+        labels, _ = segmented(block, GaussianFamily(2))
         assert len(set(labels[:3])) == 1
         assert labels[0] == np.bincount(labels[truth == 0]).argmax()
 
@@ -136,8 +139,7 @@ class TestGaps:
         rng = np.random.default_rng(0)
         block = rng.integers(n_levels, size=(400, 1)).astype(float)
         block[rng.random(400) < 0.2] = np.nan
-        family = CategoricalFamily([n_levels])
-        labels, merging = segment(block, family.features(block), Patterns.of(block), family, 128, 0)
+        labels, merging = segmented(block, CategoricalFamily([n_levels]))
         assert labels.max() < merging.n_components <= n_levels + 1
 
 
@@ -150,8 +152,7 @@ class TestOtherFamilies:
             favoured = np.array([[0, 1, 2, 0, 1], [1, 2, 0, 0, 2], [2, 2, 1, 1, 0]])[truth]
             other = rng.integers(3, size=favoured.shape)
             block = np.where(rng.random(favoured.shape) < 0.9, favoured, other).astype(float)
-            family = CategoricalFamily([3] * 5)
-            labels, merging = segment(block, family.features(block), None, family, 128, seed)
+            labels, merging = segmented(block, CategoricalFamily([3] * 5), seed=seed)
             table = np.zeros((merging.n_components, 3))
             np.add.at(table, (labels, truth), 1)
             right += merging.n_components == 3 and table.max(axis=1).sum() > 0.97 * 600
@@ -163,8 +164,7 @@ class TestOtherFamilies:
             rng = np.random.default_rng(seed)
             truth = rng.integers(3, size=600)
             block = rng.poisson(np.array([[2, 20], [15, 3], [30, 30]])[truth]).astype(float)
-            family = CountFamily(2)
-            labels, merging = segment(block, family.features(block), None, family, 128, seed)
+            labels, merging = segmented(block, CountFamily(2), seed=seed)
             table = np.zeros((merging.n_components, 3))
             np.add.at(table, (labels, truth), 1)
             right += merging.n_components == 3 and table.max(axis=1).sum() > 0.97 * 600
