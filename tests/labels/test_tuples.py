@@ -31,24 +31,20 @@ def as_set(labels):
     return {tuple(row) for row in labels.tolist()}
 
 
-def test_tuples_that_overlap_created_vanish():
+@pytest.mark.parametrize("seed", range(8))
+def test_tuples_that_overlap_created_vanish(seed):
     """Three variables, each mislabelling one row in 16, and only two real tuples."""
     weights = {(0, 0, 0): 0.6, (1, 1, 1): 0.4}
-    right = 0
-    for seed in range(40):
-        labels, densities, _ = observed_tuples(seed, weights, gap=3.0)
-        assert len(np.unique(labels, axis=0)) > 2
-        right += as_set(found_in(labels, densities).labels) == weights.keys()
-    assert right >= 38
+    labels, densities, _ = observed_tuples(seed, weights, gap=3.0)
+    assert len(np.unique(labels, axis=0)) > 2
+    assert as_set(found_in(labels, densities).labels) == weights.keys()
 
 
-def test_rare_tuples_that_are_real_survive():
+@pytest.mark.parametrize("seed", range(8))
+def test_rare_tuples_that_are_real_survive(seed):
     weights = {(0, 0, 0): 0.55, (1, 1, 1): 0.435, (0, 1, 1): 0.015}
-    right = 0
-    for seed in range(40):
-        labels, densities, _ = observed_tuples(seed, weights, gap=5.0)
-        right += as_set(found_in(labels, densities).labels) == weights.keys()
-    assert right >= 38
+    labels, densities, _ = observed_tuples(seed, weights, gap=5.0)
+    assert as_set(found_in(labels, densities).labels) == weights.keys()
 
 
 @pytest.mark.parametrize("seed", range(10))

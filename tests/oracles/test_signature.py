@@ -11,7 +11,7 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model import JointTable
 from mixoracle.observations import Observations
-from mixoracle.oracles import MixtureOracle
+from mixoracle.oracles import ExactOracle, MixtureOracle
 from mixoracle.oracles.run import Run, Stage
 from mixoracle.oracles.signature import SignatureOracle
 from mixoracle.settings import Budget
@@ -47,30 +47,18 @@ def subsets(n):
     return [s for size in range(n + 1) for s in combinations(range(n), size)]
 
 
-def test_counts_and_structure_of_the_papers_problems_are_right():
-    right = 0
-    for seed in range(12):
-        problem = problem_of(seed)
-        oracle = fitted(problem.observations)
-        assert isinstance(oracle, MixtureOracle)
-        counts_right = all(
-            oracle.count(s)
-            == prod(
-                size
-                for size, hit in zip(
-                    problem.model.domain_sizes,
-                    problem.model.bipartite[list(s)].any(axis=0),
-                    strict=True,
-                )
-                if hit
-            )
-            for s in subsets(problem.model.n_observed)
-        )
-        right += counts_right and is_right(oracle.candidates_[0], problem.model)
-    assert right >= 11
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_and_structure_of_the_papers_problems_are_right(seed):
+    problem = problem_of(seed)
+    oracle = fitted(problem.observations)
+    assert isinstance(oracle, MixtureOracle)
+    exact = ExactOracle(problem.model)
+    for subset in subsets(problem.model.n_observed):
+        assert oracle.count(subset) == exact.count(subset)
+    assert is_right(oracle.candidates_[0], problem.model)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_answer_is_consistent_with_itself(seed):
     problem = problem_of(seed, n_samples=400)
     oracle = fitted(problem.observations)
@@ -95,7 +83,7 @@ def test_the_answer_is_consistent_with_itself(seed):
     assert evidence == sorted(evidence, reverse=True)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_rows_are_assigned_to_their_joint_states(seed):
     problem = problem_of(seed)
     candidate = fitted(problem.observations).candidates_[0]
@@ -108,7 +96,7 @@ def test_rows_are_assigned_to_their_joint_states(seed):
     assert best.sum() >= 0.995 * len(true_cells)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_variables_without_parents_are_legal(seed):
     problem = problem_of(seed)
     noise = np.random.default_rng(seed).normal(size=(800, 3))
@@ -123,18 +111,16 @@ def test_variables_without_parents_are_legal(seed):
     )
 
 
-def test_rare_states_are_found():
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_states_are_found(seed):
     """One state of the only latent has one row in a hundred."""
-    right = 0
-    for seed in range(10):
-        model = random_model(1, 3, 4, seed, covariance="code", min_domain=4)
-        model = replace(model, joint=JointTable(np.array([0.6, 0.3, 0.09, 0.01])))
-        problem = paper_problem(model=model, n_samples=1000, random_state=seed)
-        right += is_right(fitted(problem.observations).candidates_[0], model)
-    assert right >= 9
+    model = random_model(1, 3, 4, seed, covariance="code", min_domain=4)
+    model = replace(model, joint=JointTable(np.array([0.6, 0.3, 0.09, 0.01])))
+    problem = paper_problem(model=model, n_samples=1000, random_state=seed)
+    assert is_right(fitted(problem.observations).candidates_[0], model)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_structure_shows_in_a_part_of_the_rows(seed):
     problem = problem_of(seed, n_samples=1200)
     run = Run(np.random.default_rng(0), budget=Budget(search_rows=700))
@@ -165,7 +151,7 @@ def test_only_observed_variables_can_be_asked_about(member):
         oracle.count([member])
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_variable_gets_more_components_than_allowed(seed):
     problem = problem_of(3 * seed, min_domain=4)
     oracle = fitted(problem.observations, max_components=2)
