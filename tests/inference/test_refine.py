@@ -198,7 +198,7 @@ def start_of_kind(kind, seed, gaps, n_samples=300):
 @pytest.mark.parametrize("kind", FAMILIES)
 class TestKinds:
     def test_the_penalised_likelihood_never_falls(self, kind, gaps):
-        for seed in range(4):
+        for seed in range(2):
             _, *given = start_of_kind(kind, seed, gaps)
             refined = refine(*given, max_iterations=30)
             steps = np.diff(refined.history)

@@ -90,7 +90,7 @@ class TestKinds:
             assert independence(held, graph, cells, families).holds is True
 
     def test_a_model_without_latents_is_seen_through(self, kind, share):
-        for seed in range(3):
+        for seed in range(2):
             problem = drawn(kind, seed)
             held = with_gaps(problem.observations, share, seed) if share else problem.observations
             nothing = Bipartite(np.zeros((held.n_observed, 0), dtype=bool), ())

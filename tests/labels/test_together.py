@@ -152,7 +152,10 @@ class TestLabelAlong:
     def test_nothing_is_changed_and_the_answer_is_the_same_twice(self, blobs_with_missing):
         held = blobs_with_missing
         share = np.random.default_rng(0).dirichlet(np.full(5, 0.2), size=held.n_rows)
-        before = [share.copy(), *(array.copy() for v in held.rows for array in (v.block, v.features))]
+        before = [
+            share.copy(),
+            *(array.copy() for v in held.rows for array in (v.block, v.features)),
+        ]
         first, again = (label_along(held.rows, share, 20, Budget(), Priors()) for _ in range(2))
         np.testing.assert_array_equal(first.labels, again.labels)
         np.testing.assert_array_equal(first.joint.responsibilities, again.joint.responsibilities)

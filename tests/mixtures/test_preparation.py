@@ -167,7 +167,7 @@ def moved(observations, rng):
 class TestOtherKinds:
     @pytest.mark.parametrize("gaps", [0.0, 0.2])
     @pytest.mark.parametrize("kind", ["items", "categorical", "counts", "gamma", "mixed"])
-    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("seed", range(4))
     def test_any_order_gives_the_same_blocks(self, kind, seed, gaps):
         rng = np.random.default_rng(seed)
         if kind == "items":
