@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-import pytest
 
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import item_problem
@@ -30,6 +29,6 @@ def test_80_items_of_two_skills():
     found = compare(problem.model, learner.model_)
     assert found.domains_exact
     assert learner.counts_[range(80)] == 4
-    assert np.mean(learner.model_.bipartite.sum(axis=0)) == pytest.approx(
-        np.mean(problem.model.bipartite.sum(axis=0)), abs=8
-    )
+    truth, estimate = problem.model.bipartite, learner.model_.bipartite
+    right = max(np.mean(truth == estimate), np.mean(truth == estimate[:, ::-1]))
+    assert right > 0.95

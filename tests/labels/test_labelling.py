@@ -9,8 +9,8 @@ from mixoracle import CPDAG, JointTable, LatentModel, SignatureOracle
 from mixoracle.datasets import paper_problem
 from mixoracle.labels.labelling import (
     FamilyFit,
-    component_table,
     completed,
+    component_table,
     components_of,
     log_densities,
     n_labels,

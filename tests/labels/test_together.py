@@ -116,7 +116,7 @@ class TestStrays:
         assert not table.is_family_trusted
 
     def test_a_component_with_the_rows_of_a_peak_is_no_stray(self, strays):
-        rows, single, n_rows, n_far = strays
+        rows, single, _, n_far = strays
         priors = Priors(rows_to_judge=10**6, valley_errors=np.sqrt(n_far - 0.5))
         labelling = settled(rows, replace(single, fit=FamilyFit(1.5, False)), priors=priors)
         assert np.isclose(component_table(rows, labelling).counts, n_far).any()

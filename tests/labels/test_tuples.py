@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import softmax
 
 from mixoracle.labels.tuples import find_joint_components, share_rows
 from mixoracle.settings import Budget, Priors
@@ -104,3 +105,17 @@ def test_a_single_row_is_one_component():
     found = found_in(np.zeros((1, 2), dtype=np.int64), [np.zeros((1, 1))] * 2)
     np.testing.assert_array_equal(found.labels, [[0, 0]])
     np.testing.assert_array_equal(found.responsibilities, [[1.0]])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_are_shared_out_by_weight_and_density(seed):
+    weights = {(0, 0): 0.5, (1, 1): 0.3, (0, 1): 0.2}
+    _, densities, _ = observed_tuples(seed, weights, gap=1.0, n_rows=50)
+    tuples, share = np.array(list(weights)), np.array(list(weights.values()))
+    before = [density.copy() for density in densities]
+    found = share_rows(tuples, share, densities)
+    joint = np.log(share) + densities[0][:, tuples[:, 0]] + densities[1][:, tuples[:, 1]]
+    np.testing.assert_allclose(found.responsibilities, softmax(joint, axis=1), atol=1e-12)
+    np.testing.assert_array_equal(found.labels, tuples)
+    for old, new in zip(before, densities, strict=True):
+        np.testing.assert_array_equal(old, new)

@@ -134,7 +134,7 @@ class TestMissingValues:
 
     @pytest.mark.parametrize("n_levels", [1, 2, 3])
     def test_few_different_rows_make_no_more_pieces(self, n_levels):
-        """A single item with missing values: more pieces than that would be asked of k-means in vain."""
+        """A single item with missing values: k-means would be asked for more pieces in vain."""
         rng = np.random.default_rng(0)
         block = rng.integers(n_levels, size=(400, 1)).astype(float)
         block[rng.random(400) < 0.2] = np.nan

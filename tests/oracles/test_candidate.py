@@ -191,7 +191,7 @@ class TestFromCounts:
 
     def test_an_oracle_that_assigns_no_rows_is_named(self):
         candidate = Candidate.from_counts(Counting(), "mine")
-        with pytest.raises(InvalidInputError, match="Counting should say .* 'assignments'"):
+        with pytest.raises(InvalidInputError, match=r"Counting should say .* 'assignments'"):
             candidate.assign(GRAPH)
 
     def test_it_shows_what_it_knows(self):

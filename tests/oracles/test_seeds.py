@@ -36,7 +36,7 @@ def seeds_of_cuts(monkeypatch):
     def spy(module):
         found = []
 
-        def recorded(block, n_pieces, seed, budget=segmentation.Budget()):
+        def recorded(block, n_pieces, seed, budget):
             found.append(seed)
             return segmentation.cut(block, n_pieces, seed, budget)
 
