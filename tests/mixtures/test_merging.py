@@ -14,7 +14,7 @@ from mixoracle.mixtures.merging import (
     pool,
 )
 
-SEEDS = range(40)
+SEEDS = range(20)
 
 
 def is_same_partition(first, second):
