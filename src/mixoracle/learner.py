@@ -31,6 +31,7 @@ from mixoracle.errors import (
 )
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals
+from mixoracle.mixtures.columns import Column
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
 from mixoracle.model.posterior import (
@@ -135,6 +136,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     alternatives_ : tuple of Alternative
         Other candidates that were refined, best first.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
+    columns_ : tuple of Column
+        What each column was taken for: levels, counts, numbers of a family.
     repairs_ : tuple of str
         What was changed to make the counts consistent.
     corrections_ : tuple of str
@@ -163,6 +166,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     repairs_: tuple[str, ...]
     corrections_: tuple[str, ...]
     n_features_in_: int
+    columns_: tuple[Column, ...]
     _source: Source
     _learned_from: Observations
 
@@ -241,6 +245,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self.__dict__.update(
             _source=source,
             _learned_from=observations.take(slice(0, 1)),
+            columns_=prepared.columns,
             oracle_=best.counts,
             counts_=ComponentCounts(observations.names, best.counts.count),
             bipartite_=best.graph,

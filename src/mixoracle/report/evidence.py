@@ -13,7 +13,7 @@ from typing import Any
 
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.report.columns import Column
+from mixoracle.mixtures.columns import Column
 
 EVIDENCE_FORMAT = "mixoracle.Evidence"
 EVIDENCE_VERSION = 2

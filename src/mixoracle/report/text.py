@@ -17,10 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 from mixoracle.assumptions import Verdict
+from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.observations.columns import spelled_number
 from mixoracle.report import words
-from mixoracle.report.columns import Column, KindOfColumns, by_kind
+from mixoracle.report.columns import KindOfColumns, by_kind
 from mixoracle.report.evidence import Evidence
 
 if TYPE_CHECKING:
