@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,9 @@ class Completion:
 class EllipticalFamily(Family):
     """Components over ``width`` columns that have a mean and a symmetric positive matrix."""
 
+    # Whether some rows count less than others, which only a component can tell.
+    weighs_rows: ClassVar[bool]
+
     def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
         self.width = width
         self.priors = priors
@@ -87,6 +90,10 @@ class EllipticalFamily(Family):
     @abstractmethod
     def _log_radial(self, squared: Floats, n_seen: int) -> Floats:
         """The log density at squared distances in ``n_seen`` columns, but for the volume."""
+
+    @abstractmethod
+    def _log_density_of_whole(self, features: Floats, components: ComponentSet) -> Floats:
+        """The log density of rows without missing values, (N, k)."""
 
     @abstractmethod
     def _row_weights(
@@ -167,10 +174,12 @@ class EllipticalFamily(Family):
         spread = np.einsum("kab,ab->k", np.linalg.inv(matrices), prior.scale)
         return float(-0.5 * ((prior.degrees - self.width - 1.0) * log_volume + spread).sum())
 
-    def _log_density_of_seen(
-        self, features: Floats, components: ComponentSet, patterns: Patterns
+    def log_density(
+        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
     ) -> Floats:
         """The density of the seen values alone; 0 where there are none."""
+        if patterns is None:
+            return self._log_density_of_whole(features, components)
         means, matrices = self._parameters(components)
         result = np.zeros((len(features), len(means)))
         for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
@@ -228,10 +237,17 @@ class EllipticalFamily(Family):
         leftover[np.ix_(every, gone, gone)] = matrices[np.ix_(every, gone, gone)] - slopes @ across
         return Completion(maps, leftover)
 
-    def _expected_statistics(
-        self, features: Floats, share: Floats, components: ComponentSet, patterns: Patterns
+    def statistics(
+        self,
+        features: Floats,
+        share: Floats,
+        components: ComponentSet,
+        patterns: Patterns | None = None,
     ) -> Floats:
         """The E-step: what the whole rows would add up to, expected given their seen values."""
+        if patterns is None and not self.weighs_rows:
+            return np.asarray(share.T @ features)
+        patterns = patterns or self._whole(len(features))
         means, matrices = self._parameters(components)
         total = np.zeros((len(means), self._n_features))
         for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
@@ -247,18 +263,21 @@ class EllipticalFamily(Family):
             total += self._joined(counts, sums[:, 0, 0], sums[:, 0, 1:], products)
         return total
 
-    def _completed_rows(
+    def completed(
         self,
         features: Floats,
         labels: NDArray[np.int64],
         components: ComponentSet | None,
-        patterns: Patterns,
+        patterns: Patterns | None = None,
     ) -> Floats:
         """The expected features of each row in its component, as far as they were seen.
 
         A row is worth the share of its values that were seen. Counted as a whole row it would be
         evidence for the component that it was completed from, in values that nobody saw.
         """
+        if patterns is None and not self.weighs_rows:
+            return features
+        patterns = patterns or self._whole(len(features))
         if components is None:
             means, matrices = self._seen_moments(features, labels, patterns)
         else:
@@ -279,6 +298,10 @@ class EllipticalFamily(Family):
                 products = sums[:, self._rows] * part[:, 1 + self._columns] + leftover
                 result[inside] = seen.mean() * self._joined(part[:, 0], weights, sums, products)
         return result
+
+    def _whole(self, n_rows: int) -> Patterns:
+        """The patterns of a block without missing values."""
+        return Patterns(np.ones((1, self.width), dtype=bool), np.zeros(n_rows, dtype=np.int64))
 
     def _moment_matrix(self, statistics: Floats) -> Floats:
         """Weight, sums and second moments as one matrix, (k, width + 1, width + 1).

@@ -155,10 +155,8 @@ class ProductFamily(Family):
                 f"{[held.tolist() for held in self.columns]}"
             )
         # How many features a part has shows in a row without anything.
-        sizes = [
-            family.features(np.full((1, len(columns)), np.nan)).shape[1]
-            for family, columns in zip(self.families, self.columns, strict=True)
-        ]
+        empty = np.full((1, len(flat)), np.nan)
+        sizes = [family.features(own).shape[1] for family, own in self._blocks(empty)]
         bounds = 1 + np.concatenate([[0], np.cumsum(sizes)])
         self._slices = tuple(slice(int(a), int(b)) for a, b in pairwise(bounds))
 
@@ -167,20 +165,12 @@ class ProductFamily(Family):
         return sum(family.n_parameters for family in self.families)
 
     def features(self, block: Floats) -> Floats:
-        parts = [
-            family.features(block[:, columns])
-            for family, columns in zip(self.families, self.columns, strict=True)
-        ]
+        parts = [family.features(own) for family, own in self._blocks(block)]
         some = np.max([part[:, 0] for part in parts], axis=0)
         return np.hstack([some[:, None], *parts])
 
     def embedding(self, block: Floats) -> Floats:
-        return np.hstack(
-            [
-                family.embedding(block[:, columns])
-                for family, columns in zip(self.families, self.columns, strict=True)
-            ]
-        )
+        return np.hstack([family.embedding(own) for family, own in self._blocks(block)])
 
     def prior(self, statistics: Floats) -> ProductPrior:
         return ProductPrior(tuple(family.prior(part) for family, part in self._parts(statistics)))
@@ -251,6 +241,11 @@ class ProductFamily(Family):
             )
         ]
         return np.hstack([features[:, :1], *parts])
+
+    def _blocks(self, block: Floats) -> Iterator[tuple[Family, Floats]]:
+        """Each family with its own columns."""
+        for family, columns in zip(self.families, self.columns, strict=True):
+            yield family, block[:, columns]
 
     def _parts(self, features: Floats) -> Iterator[tuple[Family, Floats]]:
         """Each family with its own features or statistics."""
