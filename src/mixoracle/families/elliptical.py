@@ -125,12 +125,12 @@ class EllipticalFamily(Family):
         return filled_with_means(block)
 
     def prior(self, statistics: Floats) -> NormalInverseWishart:
-        held = self._split(statistics[statistics[:, 0] > 0])
+        moments = self._split(statistics[statistics[:, 0] > 0])
         scatter = (
-            held.products
-            - held.sums[:, :, None] * held.sums[:, None, :] / held.weights[:, None, None]
+            moments.products
+            - moments.sums[:, :, None] * moments.sums[:, None, :] / moments.weights[:, None, None]
         ).sum(axis=0)
-        within = scatter / max(held.counts.sum() - len(held.counts), 1.0)
+        within = scatter / max(moments.counts.sum() - len(moments.counts), 1.0)
         within[np.diag_indices(self.width)] += self.priors.variance_floor
         extra_rows = self.priors.extra_rows
         degrees = self.width + 1.0 + extra_rows
@@ -138,13 +138,13 @@ class EllipticalFamily(Family):
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         prior = cast(NormalInverseWishart, prior)
-        held = self._split(statistics)
-        mean_rows = prior.mean_rows + held.weights
-        degrees = prior.degrees + held.counts
+        moments = self._split(statistics)
+        mean_rows = prior.mean_rows + moments.weights
+        degrees = prior.degrees + moments.counts
         scale = (
             prior.scale
-            + held.products
-            - held.sums[:, :, None] * held.sums[:, None, :] / mean_rows[:, None, None]
+            + moments.products
+            - moments.sums[:, :, None] * moments.sums[:, None, :] / mean_rows[:, None, None]
         )
         log_volume = np.linalg.slogdet(scale)[1]
         log_gamma = gammaln(0.5 * (degrees[:, None] - np.arange(self.width))).sum(axis=1)
@@ -152,18 +152,18 @@ class EllipticalFamily(Family):
             prior.log_normaliser
             + log_gamma
             - 0.5 * degrees * log_volume
-            - 0.5 * self.width * (np.log(mean_rows) + held.counts * np.log(np.pi))
+            - 0.5 * self.width * (np.log(mean_rows) + moments.counts * np.log(np.pi))
         )
 
     def _best(self, statistics: Floats, prior: Prior) -> tuple[Floats, Floats]:
         """The means and matrices that maximise likelihood and penalty together."""
         prior = cast(NormalInverseWishart, prior)
-        held = self._split(statistics)
+        moments = self._split(statistics)
         # The maximum-likelihood mean, not the shrunken one: shrinking by ``mean_rows`` rows is
         # invisible for all but single rows, and a component without rows sits at the origin.
-        means = held.sums / np.maximum(held.weights, np.finfo(float).tiny)[:, None]
-        scatter = held.products - held.sums[:, :, None] * means[:, None, :]
-        rows = held.counts + prior.degrees - self.width - 1.0
+        means = moments.sums / np.maximum(moments.weights, np.finfo(float).tiny)[:, None]
+        scatter = moments.products - moments.sums[:, :, None] * means[:, None, :]
+        rows = moments.counts + prior.degrees - self.width - 1.0
         matrices = (scatter + prior.scale) / rows[:, None, None]
         return means, 0.5 * (matrices + np.swapaxes(matrices, 1, 2))
 
