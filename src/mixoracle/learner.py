@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +48,7 @@ from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Report, Run, Stage, to_log
+from mixoracle.settings import Budget, Priors
 from mixoracle.solving import Recover, Solution, Solver
 
 if TYPE_CHECKING:
@@ -169,6 +170,9 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     columns_: tuple[Column, ...]
     _source: Source
     _learned_from: Observations
+    # Not for users: what the numbers are worth is measured by changing them here.
+    _budget: ClassVar[Budget] = Budget()
+    _priors: ClassVar[Priors] = Priors()
 
     def __init__(
         self,
@@ -208,7 +212,14 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         known = self._known(observations.names)
         self._check_steps()
         with _reporting(self.progress) as report:
-            run = Run(make_generator(self.random_state), self.max_components, self.n_jobs, report)
+            run = Run(
+                make_generator(self.random_state),
+                self.max_components,
+                self.n_jobs,
+                report,
+                self._budget,
+                self._priors,
+            )
             report(Stage.PREPARING)
             prepared = prepare(observations, self.families, run.priors)
             candidates = oracle.candidates(prepared, run)
@@ -235,7 +246,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         verdicts = (
             *assumptions.check(model),
             best.verdict,
-            *residuals.check(prepared, best.graph, best.refinement),
+            *residuals.check(prepared, best.graph, best.refinement, self._budget, self._priors),
             *([best.known.verdict] if solver.known.names else []),
         )
         failure = _failure(verdicts)
