@@ -100,6 +100,7 @@ class TestDeclared:
         ("families", "match"),
         [
             ("normal", "the family of a should be one of gaussian, .*; got 'normal'"),
+            ("normal", "got 'normal': gaussian is for numbers, .*; gamma is for positive amounts"),
             ({"b": "poisson"}, "the family of b .*; got 'poisson'"),
             ({"b": None}, "the family of b .*; got None"),
             ({"b": ["gamma"]}, "the family of b .*; got .'gamma'"),

@@ -125,7 +125,7 @@ def read_families(given: tuple[str, ...]) -> tuple[str | None, dict[str, str]]:
         if family not in registry.names():
             raise InvalidInputError(
                 f"--family should name one of {', '.join(registry.names())}, as in visits=counts; "
-                f"got {entry!r}: {registry.purposes()}"
+                f"got {entry!r}"
             )
         if declared.get(name, family) != family or (not found and everywhere not in (None, family)):
             raise InvalidInputError(
