@@ -7,7 +7,6 @@ which of them go together. Where both miss, it is not the estimated components t
 
 from __future__ import annotations
 
-import argparse
 import warnings
 
 import numpy as np
@@ -23,7 +22,7 @@ from mixoracle.labels.tuples import find_joint_components
 from mixoracle.metrics import compare
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared, prepare
-from settings import SETTINGS
+from settings import SETTINGS, problem_options
 
 _NAMES = ("σ=0.1 R^5", "σ=0.01 R^3", "σ=0.01 R^2")
 # As many components over X as the learner allows itself.
@@ -79,11 +78,8 @@ def run(regime: Regime, setting: tuple[int, int, int], seed: int) -> tuple[bool,
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=1, help="problems of each setting")
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser = problem_options(__doc__)
     parser.add_argument("--regimes", default="", help="only those whose name contains this")
-    parser.add_argument("--jobs", type=int, default=1)
     choices = parser.parse_args(argv)
     print(f"{'regime':<20}{'problems':>9}{'learner':>9}{'%':>8}{'true densities':>16}{'%':>8}")
     seeds = range(choices.first_seed, choices.first_seed + choices.seeds)
