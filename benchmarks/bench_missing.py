@@ -8,7 +8,6 @@ with the right number of latents and states). A problem that fails counts as not
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem, with_gaps
 from mixoracle.errors import AssumptionWarning, MixoracleError
 from mixoracle.metrics import compare, compare_states
-from settings import SETTINGS
+from settings import SETTINGS, problem_options
 
 
 @dataclass(frozen=True)
@@ -55,12 +54,8 @@ def run(share: float, setting: tuple[int, int, int], samples: int, seed: int) ->
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--samples", type=int, default=10_000, help="rows of each problem")
-    parser.add_argument("--seeds", type=int, default=1, help="problems of each setting")
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser = problem_options(__doc__, samples=10_000)
     parser.add_argument("--shares", type=float, nargs="+", default=[0.0, 0.1, 0.3])
-    parser.add_argument("--jobs", type=int, default=1)
     choices = parser.parse_args(argv)
     print(
         f"{'missing':<9}{'problems':>9}{'exact':>7}{'%':>8}{'median s':>10}{'max s':>8}"

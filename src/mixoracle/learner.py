@@ -134,6 +134,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         The most likely state of each latent in each row.
     oracle_ : MixtureOracle
         Answers k(S) and L of the model; without the data.
+    source_ : str
+        Where the model comes from: the name of an oracle, or "knowledge".
     alternatives_ : tuple of Alternative
         Other candidates that were refined, best first.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
@@ -159,6 +161,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     assumptions_: tuple[assumptions.Verdict, ...]
     states_: NDArray[np.int64]
     oracle_: MixtureOracle
+    source_: str
     alternatives_: tuple[Alternative, ...]
     bic_: float
     log_likelihood_: float
@@ -258,6 +261,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
             oracle_=best.counts,
+            source_=best.source,
             counts_=ComponentCounts(observations.names, best.counts.count),
             bipartite_=best.graph,
             model_=model,

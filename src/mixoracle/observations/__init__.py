@@ -5,8 +5,8 @@ It is made from arrays, frames or files, checks itself, and never changes. A mis
 a categorical column holds the codes of its levels.
 
 ``grouping`` decides which columns make which variable, ``columns`` turns one column into numbers,
-``gathering`` puts the columns together, ``checks`` refuses bad values, ``files`` and
-``text_files`` read and write, and ``record`` is the record itself.
+``gathering`` checks the columns and puts them together, ``files`` and ``text_files`` read and
+write, and ``record`` is the record itself.
 """
 
 from mixoracle.observations.columns import ColumnKind
