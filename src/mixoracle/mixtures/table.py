@@ -87,7 +87,7 @@ def tabulate(
     ``labels`` (N, n) are those of each row of the data, ``features[i]`` (N, f_i) its features.
     """
     rows, index, counts = distinct_rows(labels)
-    statistics = tuple(pool(held, index, len(rows)) for held in features)
+    statistics = tuple(pool(of_rows, index, len(rows)) for of_rows in features)
     return ComponentTable(
         rows, statistics, tuple(families), tuple(priors), counts.astype(np.float64)
     )
