@@ -172,7 +172,7 @@ def _learn(
 
 
 def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
-    """What was read: variables, widths, kinds, missing values."""
+    """The data as they were read: variables, widths, kinds, missing values."""
     from mixoracle.report import text
 
     held = given.observations

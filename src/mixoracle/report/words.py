@@ -149,7 +149,7 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
 
 
 def relations(model: LatentModel) -> list[str]:
-    """What causes what among the hidden causes, a sentence for each edge."""
+    """The arrows among the hidden causes, a sentence for each edge."""
     names = [shortened(name) for name in model.latent_names]
     sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
     depend = [f"{names[i]} and {names[j]}" for i, j in model.latent_graph.links]
@@ -165,7 +165,7 @@ def relations(model: LatentModel) -> list[str]:
 
 
 def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
-    """What not to trust, and why; empty where nothing speaks against the answer."""
+    """The reasons against the answer; empty where there are none."""
     names = model.observed_names
     empty = emptiness(model, evidence)
     sentences = [
@@ -258,7 +258,7 @@ def fits(other: Alternative) -> str:
 
 
 def trust(model: LatentModel, evidence: Evidence) -> list[str]:
-    """What speaks for the answer."""
+    """The reasons for the answer."""
     sentences = []
     decided = [verdict for verdict in evidence.verdicts if verdict.holds is not None]
     if decided and not evidence.failed:
