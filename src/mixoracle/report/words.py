@@ -102,8 +102,8 @@ MEANINGS = {
     "sec:exact": Meaning(
         "The components have the shape that was assumed",
         "Within one component, cases scatter as the assumed kind of distribution says.",
-        "The probabilities of the states of single cases are approximate, because of the measurements "
-        "that are named; a transformation, such as the logarithm, may help.",
+        "The probabilities of the states of single cases are approximate, because of the "
+        "measurements that are named; a transformation, such as the logarithm, may help.",
     ),
     "background": Meaning(
         "Background knowledge is honoured",
