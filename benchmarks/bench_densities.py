@@ -2,12 +2,11 @@
 
 The same problems in the regimes where components overlap most. The learner has to find the
 components of each variable; the decoder is told their true densities and only has to find out
-which of them go together. Where both miss, it is not the estimated components that are to blame.
+which of them are dependent. Where both miss, it is not the estimated components that are to blame.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
 
 import numpy as np
@@ -24,7 +23,8 @@ from mixoracle.metrics import compare
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.table import ComponentTable
-from settings import SETTINGS
+from mixoracle.settings import Budget, Priors
+from settings import SETTINGS, problem_options
 
 _NAMES = ("σ=0.1 R^5", "σ=0.01 R^3", "σ=0.01 R^2")
 # As many components over X as the learner allows itself.
@@ -58,7 +58,7 @@ def true_table(problem: Problem, prepared: Prepared) -> ComponentTable:
         components[i].log_density(observations[int(i)][prepared.rows]) for i in prepared.variables
     ]
     labels = np.stack([held.argmax(axis=1) for held in log_densities], axis=1)
-    joint = find_joint_components(labels, log_densities, _MAX_JOINT_COMPONENTS)
+    joint = find_joint_components(labels, log_densities, _MAX_JOINT_COMPONENTS, Budget(), Priors())
     families = tuple(encoder.family for encoder in prepared.encoders)
     features = [prepared.features(place, slice(None)) for place in range(len(families))]
     priors = tuple(
@@ -80,11 +80,8 @@ def run(regime: Regime, setting: tuple[int, int, int], seed: int) -> tuple[bool,
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=1, help="problems of each setting")
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser = problem_options(__doc__)
     parser.add_argument("--regimes", default="", help="only those whose name contains this")
-    parser.add_argument("--jobs", type=int, default=1)
     choices = parser.parse_args(argv)
     print(f"{'regime':<20}{'problems':>9}{'learner':>9}{'%':>8}{'true densities':>16}{'%':>8}")
     seeds = range(choices.first_seed, choices.first_seed + choices.seeds)

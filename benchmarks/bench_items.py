@@ -10,7 +10,6 @@ that fails has no entry right.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from scipy.optimize import linear_sum_assignment
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import item_problem
 from mixoracle.errors import AssumptionWarning, MixoracleError
+from settings import problem_options
 
 SETTINGS = tuple(product((2, 3), (20, 25, 30)))
 
@@ -77,11 +77,7 @@ def row(name: str, outcomes: list[Outcome]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--samples", type=int, default=5_000, help="rows of each problem")
-    parser.add_argument("--seeds", type=int, default=1, help="problems of each setting")
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser = problem_options(__doc__, samples=5_000)
     choices = parser.parse_args(argv)
     print(
         f"{'setting':<11}{'problems':>9}{'entries right %':>17}{'worst':>8}{'m right %':>11}"

@@ -11,7 +11,6 @@ declared.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from mixoracle.datasets.kinds import Kind
 from mixoracle.errors import AssumptionWarning, DataWarning, MixoracleError
 from mixoracle.metrics import compare, compare_states
 from mixoracle.model.posterior import most_likely_states
+from settings import problem_options
 
 # Each arm: how it is called, the kind of its problems, and the family that is declared.
 ARMS: dict[str, tuple[Kind, str | None]] = {
@@ -90,12 +90,8 @@ def row(arm: str, name: str, outcomes: list[Outcome]) -> str:
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--samples", type=int, default=5_000, help="rows of each problem")
-    parser.add_argument("--seeds", type=int, default=1, help="problems of each setting")
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser = problem_options(__doc__, samples=5_000)
     parser.add_argument("--kinds", nargs="+", choices=ARMS, default=list(ARMS))
-    parser.add_argument("--jobs", type=int, default=1)
     choices = parser.parse_args(argv)
     print(
         f"{'kind':<17}{'setting':<11}{'problems':>9}{'exact':>7}{'%':>8}{'median s':>10}"

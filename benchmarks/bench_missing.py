@@ -1,14 +1,13 @@
-"""Missing cells: how much the paper's problems lose when cells are taken away at random.
+"""Missing values: how much the paper's problems lose when values are taken away at random.
 
 The ten settings of the paper with its published code's covariances, and the same rows again with
-some of their cells missing. For each share the table says how many problems had Γ and all domain
+some of their values missing. For each share the table says how many problems had Γ and all domain
 sizes exactly right, the seconds, and in how many rows all hidden states were found (over problems
 with the right number of latents and states). A problem that fails counts as not exact.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem, with_gaps
 from mixoracle.errors import AssumptionWarning, MixoracleError
 from mixoracle.metrics import compare, compare_states
-from settings import SETTINGS
+from settings import SETTINGS, problem_options
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Outcome:
 
 
 def run(share: float, setting: tuple[int, int, int], samples: int, seed: int) -> Outcome:
-    """Draw one problem, take cells away, and learn it."""
+    """Draw one problem, take values away, and learn it."""
     problem = paper_problem(*setting, samples, seed, "code")
     observations = with_gaps(problem.observations, share, seed)
     learner = LatentGraphLearner(random_state=seed)
@@ -55,12 +54,8 @@ def run(share: float, setting: tuple[int, int, int], samples: int, seed: int) ->
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--samples", type=int, default=10_000, help="rows of each problem")
-    parser.add_argument("--seeds", type=int, default=1, help="problems of each setting")
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser = problem_options(__doc__, samples=10_000)
     parser.add_argument("--shares", type=float, nargs="+", default=[0.0, 0.1, 0.3])
-    parser.add_argument("--jobs", type=int, default=1)
     choices = parser.parse_args(argv)
     print(
         f"{'missing':<9}{'problems':>9}{'exact':>7}{'%':>8}{'median s':>10}{'max s':>8}"

@@ -8,7 +8,6 @@ the wrong joint state (over problems whose structure was found).
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from mixoracle.datasets.shapes import SHAPES, reshape_components
 from mixoracle.errors import AssumptionWarning
 from mixoracle.metrics import compare, compare_states
 from mixoracle.model.posterior import most_likely_states
-from settings import SETTINGS
+from settings import SETTINGS, problem_options
 
 _FRESH_ROWS = 5_000
 
@@ -83,11 +82,8 @@ def run(regime: Regime, setting: tuple[int, int, int], seed: int) -> tuple[bool,
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=1, help="problems of each setting")
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser = problem_options(__doc__)
     parser.add_argument("--regimes", default="", help="only those whose name contains this")
-    parser.add_argument("--jobs", type=int, default=1)
     choices = parser.parse_args(argv)
     print(
         f"{'regime':<20}{'problems':>9}{'exact':>7}{'%':>8}{'median s':>10}{'max s':>8}"

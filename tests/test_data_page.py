@@ -46,6 +46,7 @@ def test_the_page_does_what_it_says(tmp_path, monkeypatch):
 def test_the_page_names_what_the_code_knows():
     for family in registry.names():
         assert f"`{family}`" in PAGE
+        assert family in CliRunner().invoke(main, ["learn", "--help"]).output
     for word in MISSING_WORDS - {""}:
         assert f"`{word}`" in PAGE
     assert MOST_LEVELS == 10

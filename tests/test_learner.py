@@ -32,6 +32,7 @@ from mixoracle.errors import (
 )
 from mixoracle.metrics import compare, compare_states
 from mixoracle.model import CPDAG, Bipartite, JointTable
+from mixoracle.oracles.candidate import GraphCounts
 
 # Small samples miss joint states now and then, which is told by a warning; tests about warnings
 # ask for them by name.
@@ -73,17 +74,17 @@ def same_answer(first, second):
 class MisledOracle(SignatureOracle):
     """Believes a little more in a single latent behind all variables than in the right answer."""
 
-    def fit(self, observations, progress=None):
-        super().fit(observations, progress)
-        right = self.readings_[0]
-        every_variable = np.ones((observations.n_observed, 1), dtype=bool)
+    def candidates(self, prepared, run):
+        right, *_ = super().candidates(prepared, run)
+        weights = right.counts.weights
+        one = Bipartite(np.ones((prepared.n_observed, 1), dtype=bool), (len(weights),))
         wrong = replace(
             right,
-            bipartite=Bipartite(every_variable, (len(right.weights),)),
+            graph=one,
+            counts=GraphCounts(one, weights),
             log_evidence=right.log_evidence + 1.0,
         )
-        self.readings_ = (wrong, right)
-        return self
+        return wrong, right
 
 
 class TestConventions:
@@ -567,6 +568,7 @@ class TestParts:
         oracle = KnownOracle(problem.model, problem.states)
         learner = fitted(problem.observations, oracle=oracle)
         assert learner.oracle_ is oracle
+        assert learner.source_ == "KnownOracle"
         difference = compare(problem.model, learner.model_)
         assert difference.bipartite_exact
         assert difference.domains_exact

@@ -11,8 +11,6 @@ from mixoracle import LatentGraphLearner, LatentModel, Observations
 from mixoracle.datasets import item_problem, kind_problem, paper_problem, with_gaps
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError, MixoracleError
 from mixoracle.metrics import compare, compare_states
-from mixoracle.oracles.projection import ProjectionOracle
-from mixoracle.oracles.signature import SignatureOracle
 
 # Small samples miss joint states now and then; tests about warnings ask for them by name.
 pytestmark = pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
@@ -401,7 +399,7 @@ class TestWhichOracle:
         problem = item_problem(2, 12, 800, random_state=1)
         learner = fitted(problem.observations, progress=stages.append)
         assert any("mixture over all" in stage for stage in stages)
-        assert isinstance(learner.oracle_, ProjectionOracle)
+        assert learner.source_ == "projection"
         assert learner.counts_[{0}].confidence is not None
         assert learner.model_.n_latent >= 2
 
@@ -409,23 +407,20 @@ class TestWhichOracle:
         stages = []
         learner = fitted(drawn("categorical", 0).observations, progress=stages.append)
         assert not any("mixture over all" in stage for stage in stages)
-        assert isinstance(learner.oracle_, SignatureOracle)
-        assert learner.oracle_.blind_ == ()
+        assert learner.source_ == "signature"
 
     def test_it_can_be_asked_for(self):
         problem = drawn("categorical", 0)
         learner = fitted(problem.observations, oracle="projection")
-        assert isinstance(learner.oracle_, ProjectionOracle)
+        assert learner.source_ == "projection"
         assert is_exact(problem, learner)
 
-    def test_blind_variables_are_named(self):
+    def test_variables_without_components_of_their_own_are_named(self, caplog):
         observations = item_problem(1, 4, 300, random_state=0).observations
-        assert sorted(SignatureOracle(random_state=0).fit(observations).blind_) == [
-            "item1",
-            "item2",
-            "item3",
-            "item4",
-        ]
+        with caplog.at_level("INFO", logger="mixoracle.oracles.signature"):
+            fitted(observations)
+        (message,) = [record.getMessage() for record in caplog.records]
+        assert sorted(message.split(": ")[1].split(", ")) == ["item1", "item2", "item3", "item4"]
 
 
 class TestStrictness:

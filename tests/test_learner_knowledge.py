@@ -21,6 +21,7 @@ from mixoracle.errors import (
 )
 from mixoracle.metrics import compare
 from mixoracle.model import CPDAG, Bipartite
+from mixoracle.oracles.candidate import GraphCounts
 from mixoracle.structure import Knowledge
 
 # Small samples miss joint states now and then; what knowledge has to say is looked for by name.
@@ -50,6 +51,12 @@ def place(learner, name):
     return learner.model_.latent_names.index(name)
 
 
+def with_graph(candidate, graph):
+    """The same candidate with another Γ, and counts that agree with it."""
+    counts = GraphCounts(graph, candidate.counts.weights)
+    return replace(candidate, graph=graph, counts=counts)
+
+
 class Misreading(SignatureOracle):
     """Sees the right latents but mistakes one entry of Γ, at (variable, latent)."""
 
@@ -57,25 +64,21 @@ class Misreading(SignatureOracle):
         super().__init__(random_state=random_state)
         self.entry = entry
 
-    def fit(self, observations, progress=None):
-        super().fit(observations, progress)
-        right = self.readings_[0]
-        adjacency = right.bipartite.adjacency.copy()
+    def candidates(self, prepared, run):
+        right, *_ = super().candidates(prepared, run)
+        adjacency = right.graph.adjacency.copy()
         adjacency[self.entry] ^= True
-        graph = Bipartite(adjacency, right.bipartite.domain_sizes)
-        self.readings_ = (replace(right, bipartite=graph),)
-        return self
+        return (with_graph(right, Bipartite(adjacency, right.graph.domain_sizes)),)
 
 
 class Lumping(SignatureOracle):
     """Believes more in one latent behind everything, however badly it fits, than in the truth."""
 
-    def fit(self, observations, progress=None):
-        super().fit(observations, progress)
-        right = self.readings_[0]
-        everything = Bipartite(np.ones((observations.n_observed, 1)), (len(right.weights),))
-        self.readings_ = (replace(right, bipartite=everything), right)
-        return self
+    def candidates(self, prepared, run):
+        right, *_ = super().candidates(prepared, run)
+        n_states = len(right.counts.weights)
+        everything = Bipartite(np.ones((prepared.n_observed, 1)), (n_states,))
+        return with_graph(right, everything), right
 
 
 @pytest.fixture(scope="module")
@@ -199,13 +202,11 @@ class TestReadings:
         assert other.bic_gap < 0
         assert learner.counts_[{0}] == lumped
 
-    def test_readings_beyond_the_first_few_are_heard_if_they_honour_knowledge(self, problem, plain):
+    def test_candidates_beyond_the_first_few_count_if_they_honour_knowledge(self, problem, plain):
         class Late(Lumping):
-            def fit(self, observations, progress=None):
-                super().fit(observations, progress)
-                wrong, right = self.readings_
-                self.readings_ = (*[wrong] * 5, right)
-                return self
+            def candidates(self, prepared, run):
+                wrong, right = super().candidates(prepared, run)
+                return (*[wrong] * 5, right)
 
         known = Background([told(problem.model, name, j) for j, name in enumerate("ab")])
         learner = fitted(problem.observations, oracle=Late(random_state=0), knowledge=known)

@@ -296,7 +296,7 @@ def test_joint_distance_is_the_smallest_over_all_state_orders(
     achieved = 0.5 * np.abs(first.joint.table - aligned.joint.table).sum()
     assert achieved == pytest.approx(expected, abs=1e-12)
     # The local search of large tables, on tables that can still be enumerated.
-    monkeypatch.setattr(metrics.tables, "_MAX_STATE_ORDERS", 0)
+    monkeypatch.setattr(metrics.relabelling, "_MAX_STATE_ORDERS", 0)
     assert compare(first, second).joint_tv == pytest.approx(expected, abs=1e-12)
 
 

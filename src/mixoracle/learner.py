@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,7 @@ from mixoracle.errors import (
 )
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals
+from mixoracle.mixtures.columns import Column
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
 from mixoracle.model.posterior import (
@@ -47,6 +48,7 @@ from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Report, Run, Stage, to_log
+from mixoracle.settings import Budget, Priors
 from mixoracle.solving import Recover, Solution, Solver
 
 if TYPE_CHECKING:
@@ -132,9 +134,13 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         The most likely state of each latent in each row.
     oracle_ : MixtureOracle
         Answers k(S) and L of the model; without the data.
+    source_ : str
+        Where the model comes from: the name of an oracle, or "knowledge".
     alternatives_ : tuple of Alternative
         Other candidates that were refined, best first.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
+    columns_ : tuple of Column
+        What each column was taken for: levels, counts, numbers of a family.
     repairs_ : tuple of str
         What was changed to make the counts consistent.
     corrections_ : tuple of str
@@ -155,6 +161,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     assumptions_: tuple[assumptions.Verdict, ...]
     states_: NDArray[np.int64]
     oracle_: MixtureOracle
+    source_: str
     alternatives_: tuple[Alternative, ...]
     bic_: float
     log_likelihood_: float
@@ -163,8 +170,12 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     repairs_: tuple[str, ...]
     corrections_: tuple[str, ...]
     n_features_in_: int
+    columns_: tuple[Column, ...]
     _source: Source
     _learned_from: Observations
+    # Not for users: what the numbers are worth is measured by changing them here.
+    _budget: ClassVar[Budget] = Budget()
+    _priors: ClassVar[Priors] = Priors()
 
     def __init__(
         self,
@@ -204,7 +215,14 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         known = self._known(observations.names)
         self._check_steps()
         with _reporting(self.progress) as report:
-            run = Run(make_generator(self.random_state), self.max_components, self.n_jobs, report)
+            run = Run(
+                make_generator(self.random_state),
+                self.max_components,
+                self.n_jobs,
+                report,
+                self._budget,
+                self._priors,
+            )
             report(Stage.PREPARING)
             prepared = prepare(observations, self.families, run.priors)
             candidates = oracle.candidates(prepared, run)
@@ -231,7 +249,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         verdicts = (
             *assumptions.check(model),
             best.verdict,
-            *residuals.check(prepared, best.graph, best.refinement),
+            *residuals.check(prepared, best.graph, best.refinement, self._budget, self._priors),
             *([best.known.verdict] if solver.known.names else []),
         )
         failure = _failure(verdicts)
@@ -241,7 +259,9 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self.__dict__.update(
             _source=source,
             _learned_from=observations.take(slice(0, 1)),
+            columns_=prepared.columns,
             oracle_=best.counts,
+            source_=best.source,
             counts_=ComponentCounts(observations.names, best.counts.count),
             bipartite_=best.graph,
             model_=model,

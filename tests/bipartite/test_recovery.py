@@ -149,8 +149,7 @@ class OneWrong:
 
 def test_one_wrong_count_is_refused_and_survived(graphs):
     adjacency, sizes = graphs.draw(np.random.default_rng(3), 3, 6)
-    small_sets = [s for size in (1, 2, 3) for s in combinations(range(6), size)]
-    for wrong in small_sets[::6]:
+    for wrong in ((0,), (1, 4), (2, 3, 5)):
         oracle = OneWrong(graphs.GraphOracle(adjacency, sizes), wrong)
         with pytest.raises(InconsistentCountsError):
             recover(oracle)

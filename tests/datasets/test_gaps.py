@@ -64,7 +64,7 @@ def test_same_seed_same_gaps() -> None:
 def test_impossible_shares_are_refused() -> None:
     with pytest.raises(InvalidInputError, match=r"share should lie between 0 and 1; got 1\.5"):
         with_gaps(numbers(5, 3), 1.5)
-    with pytest.raises(InvalidInputError, match="10 of 10 cells cannot be taken away without"):
+    with pytest.raises(InvalidInputError, match="10 of 10 values cannot be taken away without"):
         with_gaps(numbers(5, 2), 1.0, 0)
     with pytest.raises(InvalidInputError, match="0 can: use a smaller share or more columns"):
         with_gaps(numbers(5, 1), 0.5, 0)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mixoracle.datasets import random_model
 from mixoracle.decoding.common_parts import common_part, find_latents
+from mixoracle.model.joint_states import numbered_columns
 from mixoracle.oracles.exact import ExactOracle
 
 
@@ -23,11 +24,6 @@ def common_states_by_graph(labels, columns):
     return states
 
 
-def is_same_partition(first, second):
-    pairs = len(set(zip(first.tolist(), second.tolist(), strict=True)))
-    return pairs == len(np.unique(first)) == len(np.unique(second))
-
-
 def label_tables(max_rows=14, max_columns=5):
     """Random tables, from rows that share nothing to rows that share all."""
 
@@ -37,14 +33,13 @@ def label_tables(max_rows=14, max_columns=5):
         n_rows = draw(st.integers(1, max_rows))
         n_labels = [draw(st.integers(1, n_rows)) for _ in range(draw(st.integers(1, max_columns)))]
         columns = [rng.integers(k, size=n_rows) for k in n_labels]
-        renumbered = [np.unique(column, return_inverse=True)[1] for column in columns]
-        return np.stack(renumbered, axis=1).astype(np.int64)
+        return numbered_columns(np.stack(columns, axis=1))
 
     return build()
 
 
 @given(label_tables(max_rows=30, max_columns=2))
-def test_a_common_part_is_a_connected_component(labels):
+def test_a_common_part_is_a_connected_component(is_same_partition, labels):
     first, second = labels[:, 0], labels[:, -1]
     found = common_part(first, second)
     expected = common_states_by_graph(np.stack([first, second], axis=1), [0, 1])
@@ -53,7 +48,7 @@ def test_a_common_part_is_a_connected_component(labels):
 
 
 @given(label_tables(max_rows=30, max_columns=3))
-def test_a_common_part_is_commutative_associative_and_idempotent(labels):
+def test_a_common_part_is_commutative_associative_and_idempotent(is_same_partition, labels):
     first, second, third = labels[:, 0], labels[:, labels.shape[1] // 2], labels[:, -1]
     assert is_same_partition(common_part(first, second), common_part(second, first))
     assert is_same_partition(
@@ -65,7 +60,9 @@ def test_a_common_part_is_commutative_associative_and_idempotent(labels):
 
 @settings(deadline=None)
 @given(label_tables())
-def test_the_latents_of_any_table_are_common_parts_that_all_speaking_columns_belong_to(labels):
+def test_the_latents_of_any_table_are_common_parts_that_all_speaking_columns_belong_to(
+    is_same_partition, labels
+):
     """Also where no model fits: proper common parts, none inside an earlier one."""
     latents = find_latents(labels, range(labels.shape[1]))
     for place, part in enumerate(latents):
@@ -92,7 +89,7 @@ def latents_of(model):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_latents_of_a_model_are_found_with_their_states(seed):
+def test_the_latents_of_a_model_are_found_with_their_states(is_same_partition, seed):
     rng = np.random.default_rng(seed)
     n_latent = int(rng.integers(1, 5))
     model = drawn_model(seed, n_latent, int(rng.integers(n_latent + 2, 9)))
@@ -106,7 +103,7 @@ def test_the_latents_of_a_model_are_found_with_their_states(seed):
             assert is_same_partition(part.states, expected[part.members])
 
 
-def test_states_never_seen_do_no_harm_as_long_as_the_rest_holds_together():
+def test_states_never_seen_do_no_harm_as_long_as_the_rest_holds_together(is_same_partition):
     """Rows are dropped; where every set still has its right number of states, so has the answer."""
     tried = 0
     for seed in range(60):

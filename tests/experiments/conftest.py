@@ -5,9 +5,9 @@ from mixoracle.experiments.results import Result, Score, load
 from mixoracle.experiments.studies import Arm, Conditions, Study, define
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_result():
-    """Makes a result that is right in everything, or changed where told."""
+    """Makes a result that is right in everything but the changes."""
 
     def make(study, number, **changes):
         task = study.task(number)
@@ -33,7 +33,7 @@ def make_result():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def failed():
     """The changes that make a result one of a failed run."""
     unknown = {"found": None, "gamma": None, "sizes": None, "score": None, "accuracy": None}

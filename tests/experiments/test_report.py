@@ -17,17 +17,19 @@ from mixoracle.experiments.tables import Column, Table, study_tables
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-@pytest.fixture
-def studies(tmp_path, make_result, failed):
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory, make_result, failed):
     """Folders of the paper's study with two oracles, and of its small one; some runs failed."""
 
+    folder = tmp_path_factory.mktemp("studies")
+
     def fill(name, study, bad):
-        with open_results(tmp_path / name, study) as file:
+        with open_results(folder / name, study) as file:
             for number in file.missing:
                 worse = {"score": Score(number % 3, 1, False, 0.02)}
                 changes = (failed if number % 4 == 1 else worse) if bad else {}
                 file.append(make_result(study, number, **changes))
-        return tmp_path / name
+        return folder / name
 
     return [
         fill("paper", define("paper", runs=10), bad=False),
@@ -36,13 +38,18 @@ def studies(tmp_path, make_result, failed):
     ]
 
 
+@pytest.fixture(scope="module")
+def report(studies, tmp_path_factory):
+    """The folder of a report on them; nothing may change it."""
+    return write_report(studies, tmp_path_factory.mktemp("report")).parent
+
+
 def read(path):
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def test_the_report_has_every_figure_and_table_of_the_paper(studies, tmp_path):
-    page = write_report(studies, tmp_path / "report")
-    found = {path.name for path in (tmp_path / "report").rglob("*.*")}
+def test_the_report_has_every_figure_and_table_of_the_paper(report):
+    found = {path.name for path in report.rglob("*.*")}
     for study in ("paper", "small"):
         for figure in ("shd", "scatter_1", "run_times", "failures"):
             assert {f"{study}_{figure}.svg", f"{study}_{figure}.png"} <= found
@@ -57,12 +64,11 @@ def test_the_report_has_every_figure_and_table_of_the_paper(studies, tmp_path):
         ):
             assert f"{study}_{table}.csv" in found
     assert {"report.html", "headline.md", "paper_by_shared_problem.csv"} <= found
-    assert page.read_text(encoding="utf-8").count("<svg") == 9
+    assert (report / "report.html").read_text(encoding="utf-8").count("<svg") == 9
 
 
-def test_published_numbers_stand_beside_ours(studies, tmp_path):
-    write_report(studies, tmp_path / "report")
-    tables = tmp_path / "report" / "tables"
+def test_published_numbers_stand_beside_ours(report):
+    tables = report / "tables"
     for name, key in (("run_times", "SECONDS"), ("edges", "EDGES")):
         rows = read(tables / f"paper_{name}.csv")
         assert len(rows) == 2 * 12
@@ -84,9 +90,8 @@ def test_published_numbers_stand_beside_ours(studies, tmp_path):
     )
 
 
-def test_all_runs_drawn_are_in_the_tables(studies, tmp_path):
-    write_report(studies, tmp_path / "report")
-    tables = tmp_path / "report" / "tables"
+def test_all_runs_drawn_are_in_the_tables(report):
+    tables = report / "tables"
     for name, total in (("paper", 40), ("small", 12)):
         for table in ("by_setting", "by_arm", "run_times", "edges", "points"):
             assert sum(int(row["runs"]) for row in read(tables / f"{name}_{table}.csv")) == total
@@ -95,8 +100,8 @@ def test_all_runs_drawn_are_in_the_tables(studies, tmp_path):
     assert sum(int(row["runs"]) for row in points if row["shd"] == "10") == 5
 
 
-def test_the_page_stands_alone_and_its_figures_have_their_own_names(studies, tmp_path):
-    page = write_report(studies, tmp_path / "report").read_text(encoding="utf-8")
+def test_the_page_stands_alone_and_its_figures_have_their_own_names(report):
+    page = (report / "report.html").read_text(encoding="utf-8")
     assert not re.search(r'(src|href)="(?!#)', page)
     identifiers = re.findall(r'\bid="([^"]+)"', page)
     assert len(identifiers) == len(set(identifiers))
@@ -104,12 +109,10 @@ def test_the_page_stands_alone_and_its_figures_have_their_own_names(studies, tmp
         assert reference in identifiers
 
 
-def test_the_same_results_give_the_same_bytes(studies, tmp_path):
-    one, two = tmp_path / "one", tmp_path / "two"
-    write_report(studies, one)
-    write_report(studies, two)
-    for path in one.rglob("*.*"):
-        assert path.read_bytes() == (two / path.relative_to(one)).read_bytes()
+def test_the_same_results_give_the_same_bytes(studies, report, tmp_path):
+    write_report(studies, tmp_path / "again")
+    for path in report.rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "again" / path.relative_to(report)).read_bytes()
 
 
 def test_an_unfinished_study_says_so(tmp_path, make_result):

@@ -1,4 +1,4 @@
-"""What every family promises: additive statistics, gaps left out, EM that only rises."""
+"""What every family promises: additive statistics, missing values left out, EM that only rises."""
 
 import numpy as np
 import pytest
@@ -49,11 +49,11 @@ def test_missing_cells_have_no_features(name, seed, draw):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(5))
-def test_log_densities_are_those_of_the_components(name, gaps, seed, draw):
+def test_log_densities_are_those_of_the_components(name, missing, seed, draw):
     case = draw(name, seed)
-    block = case.rows(200, missing=gaps)
+    block = case.rows(200, missing=missing)
     found = case.family.log_density(case.family.features(block), case.truth, Patterns.of(block))
     np.testing.assert_allclose(found, case.truth.log_density(block), rtol=1e-7, atol=1e-8)
 
@@ -140,11 +140,11 @@ def em_history(case, block, n_components, iterations=25):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_em_only_rises(name, gaps, seed, draw):
+def test_em_only_rises(name, missing, seed, draw):
     case = draw(name, seed)
-    history = em_history(case, case.rows(150, missing=gaps), n_components=2)
+    history = em_history(case, case.rows(150, missing=missing), n_components=2)
     # Rounding of sums of some hundred terms, nothing more.
     assert np.all(np.diff(history) >= -1e-9 * np.abs(history[:-1]))
     assert history[-1] > history[0]
@@ -169,11 +169,11 @@ def test_components_of_other_data_reach_less_likelihood_and_penalty(name, seed, 
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_embedding_has_no_gaps(name, gaps, seed, draw):
+def test_the_embedding_has_no_missing_values(name, missing, seed, draw):
     case = draw(name, seed)
-    block = case.rows(300, missing=gaps)
+    block = case.rows(300, missing=missing)
     block[0] = np.nan
     embedded = case.family.embedding(block)
     assert len(embedded) == len(block)

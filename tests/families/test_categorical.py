@@ -10,11 +10,11 @@ from mixoracle.settings import Priors
 SEEDS = range(15)
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_evidence_is_the_product_of_the_predictive_probabilities(seed, gaps, draw):
+def test_the_evidence_is_the_product_of_the_predictive_probabilities(seed, missing, draw):
     case = draw("categorical", seed)
-    family, block = case.family, case.rows(25, missing=gaps)
+    family, block = case.family, case.rows(25, missing=missing)
     prior = family.prior(family.features(case.rows(60)).sum(axis=0, keepdims=True))
     counts = prior.concentration.copy()
     starts = np.cumsum(family.n_levels) - family.n_levels

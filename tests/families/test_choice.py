@@ -49,10 +49,10 @@ class TestByTheValues:
     def test_numbers(self, column, kind):
         assert kinds(column) == [kind]
 
-    def test_gaps_do_not_change_the_kind(self):
+    def test_missing_values_do_not_change_the_kind(self):
         for column, kind in ((COUNTS, "counts"), (NUMBERS, "gaussian")):
-            with_gaps = np.where(np.arange(300) % 3 == 0, np.nan, column)
-            assert kinds(with_gaps) == [kind]
+            with_missing = np.where(np.arange(300) % 3 == 0, np.nan, column)
+            assert kinds(with_missing) == [kind]
 
     def test_levels_are_categorical_whatever_is_declared(self):
         words = np.array(["a", "b", "c"])[np.arange(300) % 3]
@@ -100,6 +100,7 @@ class TestDeclared:
         ("families", "match"),
         [
             ("normal", "the family of a should be one of gaussian, .*; got 'normal'"),
+            ("normal", "got 'normal': gaussian is for numbers, .*; gamma is for positive amounts"),
             ({"b": "poisson"}, "the family of b .*; got 'poisson'"),
             ({"b": None}, "the family of b .*; got None"),
             ({"b": ["gamma"]}, "the family of b .*; got .'gamma'"),

@@ -26,7 +26,7 @@ def with_missing(block, rng, share=0.3):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rows_without_gaps_have_the_same_density_among_rows_with_missing(family, seed, draw):
+def test_whole_rows_have_the_same_density_among_incomplete_ones(family, seed, draw):
     held, rng = draw(family, seed), np.random.default_rng(seed)
     block = held.sample(rng.integers(0, 3, 40), rng)
     seen_only = with_missing(block, rng)

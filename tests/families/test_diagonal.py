@@ -7,12 +7,12 @@ from mixoracle.settings import Priors
 SEEDS = range(15)
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_block_is_its_columns_one_by_one(seed, gaps, draw):
+def test_a_block_is_its_columns_one_by_one(seed, missing, draw):
     """Evidence, prior and components of one column are those of a normal family of width 1."""
     case = draw("diagonal", seed)
-    pieces = [case.rows(n, missing=gaps) for n in (2, 9, 30)]
+    pieces = [case.rows(n, missing=missing) for n in (2, 9, 30)]
     statistics = np.stack([case.family.features(piece).sum(axis=0) for piece in pieces])
     prior = case.family.prior(statistics)
     components = case.family.components(statistics, prior)
@@ -38,7 +38,7 @@ def test_rows_without_any_scatter_make_a_proper_component():
     assert 0 < components.variances.max() <= 2.0 * Priors().variance_floor
 
 
-def test_gaps_are_filled_with_the_column_mean_in_the_embedding():
+def test_missing_values_are_filled_with_the_column_mean_in_the_embedding():
     block = np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, np.nan]])
     np.testing.assert_array_equal(DiagonalFamily(2).embedding(block), [[1, 0], [3, 0], [2, 0]])
 

@@ -1,4 +1,4 @@
-"""Rows with gaps in families with dependence, against row-by-row regressions."""
+"""Rows with missing values in families with dependence, against row-by-row regressions."""
 
 import numpy as np
 import pytest
@@ -42,11 +42,11 @@ def expected_features(case, row, j):
 
 
 @pytest.mark.parametrize("name", ["gaussian", "student"])
-@pytest.mark.parametrize("gaps", [0.0, 0.35])
+@pytest.mark.parametrize("missing", [0.0, 0.35])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_statistics_are_expected_statistics(name, gaps, seed, draw):
+def test_statistics_are_expected_statistics(name, missing, seed, draw):
     case = draw(name, seed)
-    block = case.rows(25, missing=gaps)
+    block = case.rows(25, missing=missing)
     share = case.rng.dirichlet([1.0, 1.0], 25)
     expected = np.stack(
         [
@@ -61,12 +61,12 @@ def test_statistics_are_expected_statistics(name, gaps, seed, draw):
 
 
 @pytest.mark.parametrize("name", ["gaussian", "student"])
-@pytest.mark.parametrize("gaps", [0.0, 0.35])
+@pytest.mark.parametrize("missing", [0.0, 0.35])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_completed_rows_are_worth_what_was_seen_of_them(name, gaps, seed, draw):
+def test_completed_rows_are_worth_what_was_seen_of_them(name, missing, seed, draw):
     case = draw(name, seed)
-    block = case.rows(25, missing=gaps)
-    if gaps:
+    block = case.rows(25, missing=missing)
+    if missing:
         block[3] = np.nan
     labels = case.rng.integers(0, 2, 25)
     expected = np.stack(
@@ -135,6 +135,6 @@ def test_rows_are_completed_by_those_with_the_same_label_where_no_component_is_k
         means = np.nanmean(block[labels == j][:, columns], axis=0)
         rows = (labels == j) & (share > 0)
         whole = inside[rows, 1:] / share[rows, None]
-        gaps = np.isnan(block[rows][:, columns])
-        np.testing.assert_allclose(whole[gaps], np.broadcast_to(means, gaps.shape)[gaps])
-        np.testing.assert_allclose(whole[~gaps], block[rows][:, columns][~gaps])
+        missing = np.isnan(block[rows][:, columns])
+        np.testing.assert_allclose(whole[missing], np.broadcast_to(means, missing.shape)[missing])
+        np.testing.assert_allclose(whole[~missing], block[rows][:, columns][~missing])

@@ -43,10 +43,10 @@ def drawn_column(kind, n, rng):
     return unit * (rng.normal(size=n) + 5.0 * rng.normal())
 
 
-def drawn_block(seed, kinds, gaps=0.0, n=60):
+def drawn_block(seed, kinds, missing=0.0, n=60):
     rng = np.random.default_rng(seed)
     block = np.column_stack([drawn_column(kind, n, rng) for kind in kinds])
-    block[rng.random(block.shape) < gaps] = np.nan
+    block[rng.random(block.shape) < missing] = np.nan
     # The first rows are whole, so that every column holds something.
     block[:5] = np.column_stack([drawn_column(kind, 5, rng) for kind in kinds])
     return block, rng
@@ -95,12 +95,12 @@ def check_densities(encoder, block, rng):
     assert encoder.log_units(block, coordinates) == pytest.approx(np.sum(added))
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
-def test_densities_in_own_units_of_each_kind(kind, seed, gaps):
+def test_densities_in_own_units_of_each_kind(kind, seed, missing):
     kinds = [kind] * (1 + seed)
-    block, rng = drawn_block(seed, kinds, gaps)
+    block, rng = drawn_block(seed, kinds, missing)
     check_densities(encoder_of(block, kinds), block, rng)
 
 
@@ -108,10 +108,10 @@ def test_densities_in_own_units_of_each_kind(kind, seed, gaps):
 @given(
     seed=st.integers(0, 10_000),
     kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=7),
-    gaps=st.sampled_from([0.0, 0.3]),
+    missing=st.sampled_from([0.0, 0.3]),
 )
-def test_densities_of_mixed_blocks_learned_in_any_order_of_columns(seed, kinds, gaps):
-    block, rng = drawn_block(seed, kinds, gaps)
+def test_densities_of_mixed_blocks_learned_in_any_order_of_columns(seed, kinds, missing):
+    block, rng = drawn_block(seed, kinds, missing)
     order = rng.permutation(len(kinds))
     encoder = moved_encoder(block, kinds, order)
     check_densities(encoder, block, rng)
@@ -122,10 +122,10 @@ def test_densities_of_mixed_blocks_learned_in_any_order_of_columns(seed, kinds, 
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10_000), gaps=st.sampled_from([0.0, 0.2]))
-def test_units_change_nothing(seed, gaps):
+@given(seed=st.integers(0, 10_000), missing=st.sampled_from([0.0, 0.2]))
+def test_units_change_nothing(seed, missing):
     kinds = ["gaussian", "gamma", "gaussian", "diagonal", "student"]
-    block, rng = drawn_block(seed, kinds, gaps)
+    block, rng = drawn_block(seed, kinds, missing)
     units = np.exp(3.0 * rng.normal(size=5))
     shifts = np.where(np.array(kinds) == "gamma", 0.0, rng.normal(size=5) * units)
     changed = block * units + shifts
@@ -137,7 +137,7 @@ def test_units_change_nothing(seed, gaps):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_gaps_stay_gaps(kind):
+def test_missing_values_stay_missing(kind):
     kinds = [kind, "gaussian", kind]
     block, _ = drawn_block(3, kinds, 0.3)
     encoder = encoder_of(block, kinds)
@@ -145,11 +145,11 @@ def test_gaps_stay_gaps(kind):
     np.testing.assert_array_equal(np.isnan(encoder.encode(block)), np.isnan(block[:, places]))
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("constant", [0.0, 0.1, -3e9])
-def test_constant_columns_say_the_same_of_every_row(constant, gaps):
+def test_constant_columns_say_the_same_of_every_row(constant, missing):
     kinds = ["gaussian", "counts", "gaussian", "gaussian"]
-    block, rng = drawn_block(1, kinds, gaps)
+    block, rng = drawn_block(1, kinds, missing)
     block[:, 2] = np.where(np.isnan(block[:, 2]), np.nan, constant)
     encoder = encoder_of(block, kinds)
     assert encoder.encode(block).shape[1] == 3
@@ -159,11 +159,11 @@ def test_constant_columns_say_the_same_of_every_row(constant, gaps):
 class TestWideBlocks:
     WIDTH = MAX_WIDTH + 16
 
-    def block(self, seed, n=200, gaps=0.0):
+    def block(self, seed, n=200, missing=0.0):
         rng = np.random.default_rng(seed)
         block = rng.normal(size=(n, 3)) @ rng.normal(size=(3, self.WIDTH))
         block += 0.1 * rng.normal(size=(n, self.WIDTH))
-        block[rng.random(block.shape) < gaps] = np.nan
+        block[rng.random(block.shape) < missing] = np.nan
         return block * np.exp(rng.normal(size=self.WIDTH)), rng
 
     @pytest.mark.parametrize("kind", ["gaussian", "student"])
@@ -190,8 +190,8 @@ class TestWideBlocks:
         check_densities(encoder_of(block, ["gaussian"] * self.WIDTH), block, rng)
 
     @pytest.mark.parametrize("seed", range(5))
-    def test_with_gaps_columns_are_taken_as_independent(self, seed):
-        block, rng = self.block(seed, gaps=0.05)
+    def test_with_missing_values_columns_are_taken_as_independent(self, seed):
+        block, rng = self.block(seed, missing=0.05)
         encoder = encoder_of(block, ["gaussian"] * self.WIDTH)
         assert isinstance(encoder.family, DiagonalFamily)
         assert encoder.encode(block).shape == block.shape

@@ -53,7 +53,7 @@ def test_the_order_of_the_parts_does_not_matter(seed, draw):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_gaps_in_one_part_leave_the_others_alone(seed, draw):
+def test_missing_values_in_one_part_leave_the_others_alone(seed, draw):
     case = draw("product", seed)
     block = case.rows(40)
     block[case.rng.random(40) < 0.4, 3] = np.nan  # a column of the normal part

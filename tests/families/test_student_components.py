@@ -15,10 +15,10 @@ def test_densities_of_whole_rows_and_of_parts_agree_with_scipy(seed, draw_compon
             multivariate_t(mean[columns], scale[np.ix_(columns, columns)], float(held.degrees))
             for mean, scale in zip(held.means, held.scales, strict=True)
         ]
-        holed = np.full_like(block, np.nan)
-        holed[:, columns] = block[:, columns]
+        incomplete = np.full_like(block, np.nan)
+        incomplete[:, columns] = block[:, columns]
         np.testing.assert_allclose(
-            held.log_density(holed),
+            held.log_density(incomplete),
             np.stack([one.logpdf(block[:, columns]) for one in expected], axis=1),
             rtol=1e-9,
         )

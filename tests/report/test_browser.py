@@ -23,18 +23,28 @@ HOSTILE = (
 
 # What is left of a box when all that clips it has clipped it.
 CLIPPED = """
-var clipped = (e) => {
-  let box = e.getBoundingClientRect();
-  let [l, t, r, b] = [box.left, box.top, box.right, box.bottom];
-  for (let up = e.parentElement; up; up = up.parentElement) {
+var clips = new Map();
+var clip = (up) => {
+  if (!up) return [-Infinity, -Infinity, Infinity, Infinity];
+  if (!clips.has(up)) {
+    let [l, t, r, b] = clip(up.parentElement);
     const style = getComputedStyle(up);
     if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
       const outer = up.getBoundingClientRect();
       l = Math.max(l, outer.left); t = Math.max(t, outer.top);
       r = Math.min(r, outer.right); b = Math.min(b, outer.bottom);
     }
+    clips.set(up, [l, t, r, b]);
   }
-  return {l, t, r, b, e};
+  return clips.get(up);
+};
+var clipped = (e) => {
+  const box = e.getBoundingClientRect();
+  const [l, t, r, b] = clip(e.parentElement);
+  return {
+    l: Math.max(l, box.left), t: Math.max(t, box.top),
+    r: Math.min(r, box.right), b: Math.min(b, box.bottom), e,
+  };
 };
 """
 
@@ -47,14 +57,18 @@ OVERLAPS = (
   const found = [];
   const check = (selector) => {
     const boxes = [...document.querySelectorAll(selector)].filter(shown).map(clipped);
-    boxes.forEach((p, i) => boxes.slice(i + 1).forEach((q) => {
-      if (p.e.contains(q.e) || q.e.contains(p.e)) return;
-      const w = Math.min(p.r, q.r) - Math.max(p.l, q.l);
-      const h = Math.min(p.b, q.b) - Math.max(p.t, q.t);
-      if (w > 1 && h > 1) {
-        found.push([selector, p.e.textContent.slice(0, 40), q.e.textContent.slice(0, 40), w, h]);
+    boxes.sort((p, q) => p.t - q.t);
+    boxes.forEach((p, i) => {
+      // From top to bottom: boxes that begin below this one cannot overlap it.
+      for (let k = i + 1; k < boxes.length && boxes[k].t < p.b - 1; k++) {
+        const q = boxes[k];
+        const w = Math.min(p.r, q.r) - Math.max(p.l, q.l);
+        const h = Math.min(p.b, q.b) - q.t;
+        if (w > 1 && h > 1 && !p.e.contains(q.e) && !q.e.contains(p.e)) {
+          found.push([selector, p.e.textContent.slice(0, 40), q.e.textContent.slice(0, 40), w, h]);
+        }
       }
-    }));
+    });
   };
   check('h1, h2, h3, h4, p, li, dt, dd, nav a, summary, caption, .fact, table, svg.graph, '
     + 'svg.joint, svg.scatter, .panels, figcaption');

@@ -3,7 +3,8 @@ import pytest
 
 from mixoracle import Observations
 from mixoracle.errors import InvalidInputError
-from mixoracle.report.columns import by_kind, missing_note, read_columns
+from mixoracle.mixtures.columns import read_columns
+from mixoracle.report.columns import by_kind, missing_note
 
 ROWS = 200
 
@@ -25,7 +26,7 @@ def observations(seed=0):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_each_column_says_what_it_was_taken_for(seed):
-    columns = read_columns(observations(seed))
+    columns = read_columns(observations(seed))[1]
     assert [column.title for column in columns] == [
         "answer",
         "mark",
@@ -43,8 +44,8 @@ def test_each_column_says_what_it_was_taken_for(seed):
 
 def test_only_what_nobody_said_is_a_guess():
     held = observations()
-    assert [column.guessed for column in read_columns(held)][:2] == [False, True]
-    declared = read_columns(held, {"mark": "gaussian"})
+    assert [column.guessed for column in read_columns(held)[1]][:2] == [False, True]
+    declared = read_columns(held, {"mark": "gaussian"})[1]
     assert declared[1].kind == "numbers"
     assert declared[1].levels is None
     assert not declared[1].guessed
@@ -54,18 +55,18 @@ def test_declared_families_have_names_in_words():
     rng = np.random.default_rng(0)
     held = Observations.from_arrays({"x": rng.gamma(2.0, size=ROWS)})
     words = {
-        family: read_columns(held, family)[0].kind
+        family: read_columns(held, family)[1][0].kind
         for family in ("gaussian", "diagonal", "student", "gamma")
     }
     assert len(set(words.values())) == 4
     assert words["gamma"] == "positive amounts"
     with pytest.raises(InvalidInputError, match="counts should be whole numbers"):
-        read_columns(held, "counts")
+        read_columns(held, "counts")[1]
 
 
 def test_kinds_are_counted_together():
     held = observations()
-    groups = by_kind(read_columns(held), ROWS)
+    groups = by_kind(read_columns(held)[1], ROWS)
     levels = groups[0]
     assert (levels.kind, levels.titles, levels.n_levels) == ("levels", ("answer", "mark"), (2, 5))
     assert (levels.missing, levels.cells, levels.guessed) == (20, 2 * ROWS, 1)
@@ -74,7 +75,7 @@ def test_kinds_are_counted_together():
 
 
 def test_notes_say_what_a_stranger_has_to_know():
-    columns = read_columns(observations())
+    columns = read_columns(observations())[1]
     assert missing_note(columns, ROWS) == (
         "20 of 1,000 cells are missing (2.0 %); what is there is used, and nothing is filled in"
     )

@@ -5,6 +5,7 @@ import pytest
 
 from mixoracle import Observations
 from mixoracle.datasets import kind_problem
+from mixoracle.mixtures.columns import read_columns
 from mixoracle.model import (
     CPDAG,
     CategoricalComponents,
@@ -12,7 +13,6 @@ from mixoracle.model import (
     JointTable,
     LatentModel,
 )
-from mixoracle.report.columns import read_columns
 from mixoracle.report.components import (
     MAX_COMPONENTS,
     MAX_LINES,
@@ -25,7 +25,7 @@ from mixoracle.report.components import (
 @pytest.mark.parametrize("seed", range(3))
 def test_every_kind_of_component_is_shown_in_numbers(kind, seed):
     problem = kind_problem(2, 5, 3, 300, random_state=seed, kind=kind)
-    columns = read_columns(problem.observations)
+    columns = read_columns(problem.observations)[1]
     for i in range(5):
         table = component_table(problem.model, columns, i)
         k = problem.model.n_components(i)
@@ -42,7 +42,7 @@ def test_every_kind_of_component_is_shown_in_numbers(kind, seed):
 
 def test_levels_go_by_their_names():
     problem = kind_problem(1, 2, 2, 300, random_state=0, kind="mixed")
-    table = component_table(problem.model, read_columns(problem.observations), 0)
+    table = component_table(problem.model, read_columns(problem.observations)[1], 0)
     titles = [line.title for line in table.lines]
     assert titles[:3] == ["X1[0]", "X1[1]", "X1[2] = a"]
     assert titles[-1] == "X1[4]"
@@ -51,7 +51,7 @@ def test_levels_go_by_their_names():
 @pytest.mark.parametrize("seed", range(6))
 def test_states_count_as_components_do(seed):
     problem = kind_problem(3, 6, 3, 300, random_state=seed)
-    model, columns = problem.model, read_columns(problem.observations)
+    model, columns = problem.model, read_columns(problem.observations)[1]
     every = np.array(list(np.ndindex(*model.domain_sizes)))
     labels = model.component_of_states(every)
     for i in range(6):
@@ -65,14 +65,14 @@ def test_states_count_as_components_do(seed):
 def test_a_model_without_components_has_no_table():
     problem = kind_problem(1, 2, 2, 300, random_state=0)
     bare = replace(problem.model, components=None)
-    columns = read_columns(problem.observations)
+    columns = read_columns(problem.observations)[1]
     assert component_table(bare, columns, 0) is None
     assert level_bars(bare, columns, 0) is None
 
 
 def test_what_does_not_fit_is_counted():
     problem = kind_problem(1, 2, 2, 300, random_state=0, width=15)
-    table = component_table(problem.model, read_columns(problem.observations), 0)
+    table = component_table(problem.model, read_columns(problem.observations)[1], 0)
     assert len(table.lines) == MAX_LINES
     assert table.more_lines == 15 * 4 - MAX_LINES
 
@@ -89,7 +89,7 @@ def test_components_beyond_those_shown_are_counted():
         latent_graph=CPDAG(1),
         components=[DiagonalComponents(means, np.ones((k, 1)))],
     )
-    columns = read_columns(Observations.from_arrays({"X1": np.linspace(-1, 1, 50)}))
+    columns = read_columns(Observations.from_arrays({"X1": np.linspace(-1, 1, 50)}))[1]
     table = component_table(model, columns, 0)
     assert table.more_components == 3
     assert table.lines[0].values == tuple(range(MAX_COMPONENTS))
@@ -99,7 +99,7 @@ def test_components_beyond_those_shown_are_counted():
 @pytest.mark.parametrize("seed", range(3))
 def test_bars_are_the_probabilities(seed):
     problem = kind_problem(2, 4, 3, 300, random_state=seed)
-    columns = read_columns(problem.observations)
+    columns = read_columns(problem.observations)[1]
     bars = level_bars(problem.model, columns, 0)
     held = problem.model.components[0]
     assert isinstance(held, CategoricalComponents)
@@ -107,4 +107,4 @@ def test_bars_are_the_probabilities(seed):
     for c in range(5):
         np.testing.assert_array_equal(bars.shares[c], held.of_column(c))
     mixed = kind_problem(2, 4, 3, 300, random_state=seed, kind="mixed")
-    assert level_bars(mixed.model, read_columns(mixed.observations), 0) is None
+    assert level_bars(mixed.model, read_columns(mixed.observations)[1], 0) is None

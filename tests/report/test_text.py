@@ -7,9 +7,9 @@ from rich.console import Console
 from mixoracle import Observations
 from mixoracle.assumptions import Verdict
 from mixoracle.metrics import compare, compare_states
+from mixoracle.mixtures.columns import read_columns
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.report import text
-from mixoracle.report.columns import read_columns
 
 
 def printed(renderable):
@@ -90,7 +90,7 @@ def test_what_was_understood_shows_ranges_and_kinds():
     observations = Observations.from_arrays(
         {"x": [[1.0, -2.0], [2.5, 10.0], [4.0, np.nan]], "mode": ["off", "on", "on"]}
     )
-    columns = read_columns(observations)
+    columns = read_columns(observations)[1]
     document = text.understood_document(columns, observations.names, 3, ["a note"])
     rows = document["variables"]
     assert (rows[0]["from"], rows[0]["to"], rows[0]["kind"]) == ("-2", "10", "numbers")
@@ -105,7 +105,7 @@ def test_the_short_table_has_a_line_for_each_kind():
         {f"q{i}": np.array(["yes", "no", None, "yes"], dtype=object) for i in range(9)}
         | {"m": ["low", "mid", "high", "low"], "x": [0.5, 1.5, 2.5, 1.0]}
     )
-    output = printed(text.kinds_table(read_columns(observations), 4))
+    output = printed(text.kinds_table(read_columns(observations)[1], 4))
     (levels,) = [line for line in output.splitlines() if "levels (2 to 3)" in line]
     assert "q0, q1, q2, q3, q4, q5 and 4 more" in levels
     assert "9 of 40" in levels

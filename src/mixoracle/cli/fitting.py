@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from mixoracle._version import __version__
 from mixoracle.errors import AssumptionWarning, DataWarning
 from mixoracle.learner import LatentGraphLearner
+from mixoracle.oracles.run import Stage
 from mixoracle.report.evidence import Evidence
 from mixoracle.report.folder import Result, write_result
 from mixoracle.report.gathering import gather
@@ -35,28 +36,29 @@ WRITING = "writing the result"
 # shown without a forecast: the signature oracle calls the other one where it cannot see.
 PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
     "signature": (
-        ("putting the data in order", 0.02),
-        ("finding the components of each variable", 0.5),
-        ("finding the components over all variables", 0.33),
-        ("decoding the latents", 0.04),
-        ("recovering the graph and refining it", 0.06),
-        ("searching the latent graph", 0.01),
+        (Stage.PREPARING, 0.02),
+        (Stage.SEGMENTING, 0.5),
+        (Stage.JOINING, 0.33),
+        (Stage.DECODING, 0.04),
+        (Stage.REFINING, 0.06),
+        (Stage.SEARCHING, 0.01),
         (GATHERING, 0.02),
         (WRITING, 0.02),
     ),
     "projection": (
-        ("putting the data in order", 0.02),
-        ("fitting one mixture over all variables", 0.66),
-        ("decoding the latents", 0.14),
-        ("recovering the graph and refining it", 0.1),
-        ("searching the latent graph", 0.02),
+        (Stage.PREPARING, 0.02),
+        (Stage.MIXTURE, 0.66),
+        (Stage.DECODING, 0.14),
+        (Stage.REFINING, 0.1),
+        (Stage.SEARCHING, 0.02),
         (GATHERING, 0.03),
         (WRITING, 0.03),
     ),
     "kmeans": (
-        ("asking the oracle", 0.95),
-        ("recovering the graph and refining it", 0.03),
-        ("searching the latent graph", 0.005),
+        (Stage.PREPARING, 0.005),
+        (Stage.COUNTING, 0.945),
+        (Stage.REFINING, 0.03),
+        (Stage.SEARCHING, 0.005),
         (GATHERING, 0.005),
         (WRITING, 0.01),
     ),
@@ -107,7 +109,7 @@ def fit(
 
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], list[str]]:
-    """What failed and what was passed over, each said once; any other warning goes on."""
+    """Failures and notes on the data, each said once; any other warning goes on."""
     failures, passed_over = [], []
     for warning in caught:
         if issubclass(warning.category, AssumptionWarning):

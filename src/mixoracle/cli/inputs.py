@@ -11,6 +11,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,10 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import registry
+from mixoracle.mixtures.columns import Column, read_columns
 from mixoracle.observations import ColumnKind, Observations
 from mixoracle.observations.grouping import did_you_mean
-from mixoracle.report.columns import Column, missing_note, read_columns
+from mixoracle.report.columns import missing_note
 from mixoracle.report.words import listed
 
 if TYPE_CHECKING:
@@ -41,10 +43,10 @@ class Input:
     # The family of each variable for which one was declared.
     families: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Column, ...]:
         """What each column is taken for."""
-        return read_columns(self.observations, self.families)
+        return read_columns(self.observations, self.families)[1]
 
 
 @dataclass(frozen=True)

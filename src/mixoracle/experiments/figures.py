@@ -38,12 +38,9 @@ _DOT_AREA, _DOT_GROWTH = 18.0, 7.0
 
 def study_drawings(name: str, sources: Sequence[Source]) -> list[Drawing]:
     """All figures of the sources of one study."""
-    drawings = []
-    if name in published.STUDIES:
-        drawings = [average_shd(name, sources), run_times(name, sources)]
-        drawings.append(failures(name, sources))
-    else:
-        drawings = [arms(name, sources)]
+    of_the_paper = (average_shd, run_times, failures)
+    kinds = of_the_paper if name in published.STUDIES else (arms,)
+    drawings = [draw(name, sources) for draw in kinds]
     return [*drawings, *(scatter(name, i, source) for i, source in enumerate(sources))]
 
 
@@ -161,26 +158,12 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
                 if not at:
                     continue
                 x, y = zip(*at, strict=True)
-                axes.scatter(
-                    x,
-                    y,
-                    [_DOT_AREA + _DOT_GROWTH * (count - 1) for count in at.values()],
-                    marker=MARKERS[place % len(MARKERS)],
-                    facecolors="none",
-                    edgecolors="black",
-                    linewidths=0.8,
-                )
+                look: Any = {"facecolors": "none", "edgecolors": "black", "linewidths": 0.8}
+                look["marker"] = MARKERS[place % len(MARKERS)]
+                areas = [_DOT_AREA + _DOT_GROWTH * (count - 1) for count in at.values()]
+                axes.scatter(x, y, areas, **look)
                 # An empty twin for the legend, whose size must not depend on the counts.
-                axes.scatter(
-                    [],
-                    [],
-                    _DOT_AREA,
-                    marker=MARKERS[place % len(MARKERS)],
-                    facecolors="none",
-                    edgecolors="black",
-                    linewidths=0.8,
-                    label=setting_name(setting),
-                )
+                axes.scatter([], [], _DOT_AREA, label=setting_name(setting), **look)
             axes.set_xlabel("|E(G)|: edges of the true graph")
             axes.set_ylabel(title)
             axes.yaxis.get_major_locator().set_params(integer=True)

@@ -32,7 +32,7 @@ _CSV_ONLY = "_points"
 
 @dataclass(frozen=True)
 class Section:
-    """What the page says of one study."""
+    """The part of the page about one study."""
 
     title: str
     sources: tuple[Source, ...]
@@ -77,16 +77,11 @@ def _headlines(sections: Sequence[Section]) -> str:
 
 
 def _page(sections: Sequence[Section]) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from mixoracle.report.html import page_environment
 
-    environment = Environment(
-        loader=PackageLoader("mixoracle.experiments"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page: str = environment.get_template("study.html.j2").render(
-        sections=sections, citation=published.CITATION
+    page: str = (
+        page_environment("mixoracle.experiments")
+        .get_template("study.html.j2")
+        .render(sections=sections, citation=published.CITATION)
     )
     return page

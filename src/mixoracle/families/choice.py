@@ -14,7 +14,7 @@ import numpy as np
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Floats
-from mixoracle.families.registry import LEVELS, NUMBERS, entries, entry, names
+from mixoracle.families.registry import LEVELS, NUMBERS, entries, entry, names, purposes
 
 Families = str | Mapping[str, str] | None
 
@@ -37,7 +37,8 @@ def checked_families(families: Families, variables: Sequence[str]) -> dict[str, 
             )
         if not isinstance(family, str) or family not in names():
             raise InvalidInputError(
-                f"the family of {variable} should be one of {', '.join(names())}; got {family!r}"
+                f"the family of {variable} should be one of {', '.join(names())}; got {family!r}: "
+                f"{purposes()}"
             )
     return declared
 

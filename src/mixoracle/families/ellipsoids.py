@@ -7,6 +7,7 @@ them over all coordinates.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +20,7 @@ from mixoracle._arrays import frozen_array
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Floats, WithMeans
 from mixoracle.families.diagonal import DiagonalPart
+from mixoracle.families.missing import rows_by_pattern
 from mixoracle.families.numbers import NumberPart
 from mixoracle.families.units import Columns
 from mixoracle.settings import Priors
@@ -33,9 +35,41 @@ class Ellipsoids(WithMeans):
     """Components with Cholesky factors of their matrices beside their means."""
 
     @property
+    @abstractmethod
+    def _matrices(self) -> Floats:
+        """The matrices, (n_components, width, width)."""
+
+    @abstractmethod
+    def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
+        """The log density at squared distances in ``width`` columns."""
+
+    @property
     def _cholesky(self) -> Floats:
         factors: Floats = self.__dict__["_factors"]
         return factors
+
+    def log_density(self, block: Floats) -> Floats:
+        self._check_block(block)
+        if not np.isnan(block).any():
+            distances = _squared_distances(block, self.means, self._cholesky)
+            return self._log_density_at(*distances, self.width)
+        result = np.zeros((len(block), self.n_components))
+        for rows, columns in rows_by_pattern(block):
+            # The values that were seen of a row have the marginal distribution over them.
+            factors = np.linalg.cholesky(self._matrices[:, columns[:, None], columns])
+            seen = block[np.ix_(rows, columns)]
+            distances = _squared_distances(seen, self.means[:, columns], factors)
+            result[rows] = self._log_density_at(*distances, len(columns))
+        return result
+
+    def _placed(self, standard: Floats, labels: NDArray[np.int64]) -> Floats:
+        """Standard rows, changed in place to rows of their components."""
+        order = np.argsort(labels, kind="stable")
+        bounds = np.searchsorted(labels[order], np.arange(self.n_components + 1))
+        for j, (mean, factor) in enumerate(zip(self.means, self._cholesky, strict=True)):
+            members = order[bounds[j] : bounds[j + 1]]
+            standard[members] = standard[members] @ factor.T + mean
+        return standard
 
 
 def checked_ellipsoids(
@@ -69,29 +103,15 @@ def checked_ellipsoids(
     return means, matrices, factors
 
 
-def marginal(means: Floats, matrices: Floats, columns: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """The means over some columns, and the Cholesky factors of the matrices over them."""
-    factors = np.linalg.cholesky(matrices[:, columns[:, None], columns])
-    return means[:, columns], np.asarray(factors, dtype=np.float64)
-
-
-def squared_distances(block: Floats, means: Floats, factors: Floats) -> tuple[Floats, Floats]:
+def _squared_distances(
+    block: Floats, means: Floats, factors: NDArray[Any]
+) -> tuple[Floats, Floats]:
     """Squared Mahalanobis distances (N, k) by Cholesky factors, and half their log volumes (k,)."""
     squared = np.empty((len(block), len(means)))
     for j, (mean, factor) in enumerate(zip(means, factors, strict=True)):
         whitened = solve_triangular(factor, (block - mean).T, lower=True, check_finite=False)
         squared[:, j] = np.einsum("dn,dn->n", whitened, whitened)
     return squared, np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
-
-
-def placed(standard: Floats, labels: NDArray[np.int64], means: Floats, factors: Floats) -> Floats:
-    """Standard rows, changed in place to rows of their components."""
-    order = np.argsort(labels, kind="stable")
-    bounds = np.searchsorted(labels[order], np.arange(len(means) + 1))
-    for j in range(len(means)):
-        members = order[bounds[j] : bounds[j + 1]]
-        standard[members] = standard[members] @ factors[j].T + means[j]
-    return standard
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,9 @@ class Completion:
 class EllipticalFamily(Family):
     """Components over ``width`` columns that have a mean and a symmetric positive matrix."""
 
+    # Whether some rows count less than others, which only a component can tell.
+    weighs_rows: ClassVar[bool]
+
     def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
         self.width = width
         self.priors = priors
@@ -87,6 +90,10 @@ class EllipticalFamily(Family):
     @abstractmethod
     def _log_radial(self, squared: Floats, n_seen: int) -> Floats:
         """The log density at squared distances in ``n_seen`` columns, but for the volume."""
+
+    @abstractmethod
+    def _log_density_of_whole(self, features: Floats, components: ComponentSet) -> Floats:
+        """The log density of rows without missing values, (N, k)."""
 
     @abstractmethod
     def _row_weights(
@@ -118,12 +125,12 @@ class EllipticalFamily(Family):
         return filled_with_means(block)
 
     def prior(self, statistics: Floats) -> NormalInverseWishart:
-        held = self._split(statistics[statistics[:, 0] > 0])
+        moments = self._split(statistics[statistics[:, 0] > 0])
         scatter = (
-            held.products
-            - held.sums[:, :, None] * held.sums[:, None, :] / held.weights[:, None, None]
+            moments.products
+            - moments.sums[:, :, None] * moments.sums[:, None, :] / moments.weights[:, None, None]
         ).sum(axis=0)
-        within = scatter / max(held.counts.sum() - len(held.counts), 1.0)
+        within = scatter / max(moments.counts.sum() - len(moments.counts), 1.0)
         within[np.diag_indices(self.width)] += self.priors.variance_floor
         extra_rows = self.priors.extra_rows
         degrees = self.width + 1.0 + extra_rows
@@ -131,13 +138,13 @@ class EllipticalFamily(Family):
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         prior = cast(NormalInverseWishart, prior)
-        held = self._split(statistics)
-        mean_rows = prior.mean_rows + held.weights
-        degrees = prior.degrees + held.counts
+        moments = self._split(statistics)
+        mean_rows = prior.mean_rows + moments.weights
+        degrees = prior.degrees + moments.counts
         scale = (
             prior.scale
-            + held.products
-            - held.sums[:, :, None] * held.sums[:, None, :] / mean_rows[:, None, None]
+            + moments.products
+            - moments.sums[:, :, None] * moments.sums[:, None, :] / mean_rows[:, None, None]
         )
         log_volume = np.linalg.slogdet(scale)[1]
         log_gamma = gammaln(0.5 * (degrees[:, None] - np.arange(self.width))).sum(axis=1)
@@ -145,18 +152,18 @@ class EllipticalFamily(Family):
             prior.log_normaliser
             + log_gamma
             - 0.5 * degrees * log_volume
-            - 0.5 * self.width * (np.log(mean_rows) + held.counts * np.log(np.pi))
+            - 0.5 * self.width * (np.log(mean_rows) + moments.counts * np.log(np.pi))
         )
 
     def _best(self, statistics: Floats, prior: Prior) -> tuple[Floats, Floats]:
         """The means and matrices that maximise likelihood and penalty together."""
         prior = cast(NormalInverseWishart, prior)
-        held = self._split(statistics)
+        moments = self._split(statistics)
         # The maximum-likelihood mean, not the shrunken one: shrinking by ``mean_rows`` rows is
         # invisible for all but single rows, and a component without rows sits at the origin.
-        means = held.sums / np.maximum(held.weights, np.finfo(float).tiny)[:, None]
-        scatter = held.products - held.sums[:, :, None] * means[:, None, :]
-        rows = held.counts + prior.degrees - self.width - 1.0
+        means = moments.sums / np.maximum(moments.weights, np.finfo(float).tiny)[:, None]
+        scatter = moments.products - moments.sums[:, :, None] * means[:, None, :]
+        rows = moments.counts + prior.degrees - self.width - 1.0
         matrices = (scatter + prior.scale) / rows[:, None, None]
         return means, 0.5 * (matrices + np.swapaxes(matrices, 1, 2))
 
@@ -167,10 +174,12 @@ class EllipticalFamily(Family):
         spread = np.einsum("kab,ab->k", np.linalg.inv(matrices), prior.scale)
         return float(-0.5 * ((prior.degrees - self.width - 1.0) * log_volume + spread).sum())
 
-    def _log_density_of_seen(
-        self, features: Floats, components: ComponentSet, patterns: Patterns
+    def log_density(
+        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
     ) -> Floats:
         """The density of the seen values alone; 0 where there are none."""
+        if patterns is None:
+            return self._log_density_of_whole(features, components)
         means, matrices = self._parameters(components)
         result = np.zeros((len(features), len(means)))
         for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
@@ -228,10 +237,17 @@ class EllipticalFamily(Family):
         leftover[np.ix_(every, gone, gone)] = matrices[np.ix_(every, gone, gone)] - slopes @ across
         return Completion(maps, leftover)
 
-    def _expected_statistics(
-        self, features: Floats, share: Floats, components: ComponentSet, patterns: Patterns
+    def statistics(
+        self,
+        features: Floats,
+        share: Floats,
+        components: ComponentSet,
+        patterns: Patterns | None = None,
     ) -> Floats:
         """The E-step: what the whole rows would add up to, expected given their seen values."""
+        if patterns is None and not self.weighs_rows:
+            return np.asarray(share.T @ features)
+        patterns = patterns or self._whole(len(features))
         means, matrices = self._parameters(components)
         total = np.zeros((len(means), self._n_features))
         for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
@@ -247,18 +263,21 @@ class EllipticalFamily(Family):
             total += self._joined(counts, sums[:, 0, 0], sums[:, 0, 1:], products)
         return total
 
-    def _completed_rows(
+    def completed(
         self,
         features: Floats,
         labels: NDArray[np.int64],
         components: ComponentSet | None,
-        patterns: Patterns,
+        patterns: Patterns | None = None,
     ) -> Floats:
         """The expected features of each row in its component, as far as they were seen.
 
         A row is worth the share of its values that were seen. Counted as a whole row it would be
         evidence for the component that it was completed from, in values that nobody saw.
         """
+        if patterns is None and not self.weighs_rows:
+            return features
+        patterns = patterns or self._whole(len(features))
         if components is None:
             means, matrices = self._seen_moments(features, labels, patterns)
         else:
@@ -279,6 +298,10 @@ class EllipticalFamily(Family):
                 products = sums[:, self._rows] * part[:, 1 + self._columns] + leftover
                 result[inside] = seen.mean() * self._joined(part[:, 0], weights, sums, products)
         return result
+
+    def _whole(self, n_rows: int) -> Patterns:
+        """The patterns of a block without missing values."""
+        return Patterns(np.ones((1, self.width), dtype=bool), np.zeros(n_rows, dtype=np.int64))
 
     def _moment_matrix(self, statistics: Floats) -> Floats:
         """Weight, sums and second moments as one matrix, (k, width + 1, width + 1).

@@ -15,18 +15,10 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.families.base import ComponentSet, Floats, LinearFamily, Patterns, Prior
-from mixoracle.families.ellipsoids import (
-    Ellipsoids,
-    EllipticalPart,
-    checked_ellipsoids,
-    marginal,
-    placed,
-    squared_distances,
-)
+from mixoracle.families.base import ComponentSet, Floats, Prior
+from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart, checked_ellipsoids
 from mixoracle.families.elliptical import EllipticalFamily, Moments
 from mixoracle.families.entry import FamilyEntry
-from mixoracle.families.missing import rows_by_pattern
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -54,70 +46,35 @@ class GaussianComponents(Ellipsoids):
         object.__setattr__(self, "covariances", covariances)
         object.__setattr__(self, "_factors", factors)
 
-    def log_density(self, block: Floats) -> Floats:
-        self._check_block(block)
-        if not np.isnan(block).any():
-            return _log_normal(*squared_distances(block, self.means, self._cholesky), self.width)
-        result = np.zeros((len(block), self.n_components))
-        for rows, columns in rows_by_pattern(block):
-            means, factors = marginal(self.means, self.covariances, columns)
-            seen = block[np.ix_(rows, columns)]
-            result[rows] = _log_normal(*squared_distances(seen, means, factors), len(columns))
-        return result
+    @property
+    def _matrices(self) -> Floats:
+        return self.covariances
+
+    def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
+        return np.asarray(-0.5 * squared - half_log_volume - 0.5 * width * _LOG_2PI)
 
     def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         rows = rng.standard_normal((len(labels), self.width))
-        return placed(rows, labels, self.means, self._cholesky)
+        return self._placed(rows, labels)
 
     def __repr__(self) -> str:
         return f"GaussianComponents({self.n_components} components in R^{self.width})"
 
 
-def _log_normal(squared: Floats, half_log_volume: Floats, width: int) -> Floats:
-    return np.asarray(-0.5 * squared - half_log_volume - 0.5 * width * _LOG_2PI)
-
-
-class GaussianFamily(EllipticalFamily, LinearFamily):
+class GaussianFamily(EllipticalFamily):
     """Multivariate normal components over ``width`` columns."""
+
+    weighs_rows = False
 
     def components(self, statistics: Floats, prior: Prior) -> GaussianComponents:
         return GaussianComponents(*self._best(statistics, prior))
 
-    def natural(self, components: ComponentSet) -> Floats:
+    def _log_density_of_whole(self, features: Floats, components: ComponentSet) -> Floats:
         distance, log_volume = self._squared_distance(*self._parameters(components))
         natural = -0.5 * distance
         natural[:, 0] -= 0.5 * (log_volume + self.width * _LOG_2PI)
-        return np.asarray(natural)
-
-    def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
-    ) -> Floats:
-        if patterns is None:
-            return super().log_density(features, components)
-        return self._log_density_of_seen(features, components, patterns)
-
-    def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Patterns | None = None,
-    ) -> Floats:
-        if patterns is None:
-            return super().statistics(features, share, components)
-        return self._expected_statistics(features, share, components, patterns)
-
-    def completed(
-        self,
-        features: Floats,
-        labels: NDArray[np.int64],
-        components: ComponentSet | None,
-        patterns: Patterns | None = None,
-    ) -> Floats:
-        if patterns is None:
-            return features
-        return self._completed_rows(features, labels, components, patterns)
+        return np.asarray(features @ natural.T)
 
     def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
         known = cast(GaussianComponents, components)

@@ -42,21 +42,21 @@ class ProductComponents(ComponentSet):
     def __post_init__(self) -> None:
         parts = tuple(self.parts)
         columns = tuple(
-            tuple(frozen_whole_numbers(held, "columns of a part").ravel().tolist())
-            for held in self.columns
+            tuple(frozen_whole_numbers(places, "columns of a part").ravel().tolist())
+            for places in self.columns
         )
         if not parts or len(parts) != len(columns):
             raise InvalidInputError(
                 "a product needs at least one part and as many sequences of columns; got "
                 f"{len(parts)} and {len(columns)}"
             )
-        for part, held in zip(parts, columns, strict=True):
-            if part.width != len(held) or part.n_components != parts[0].n_components:
+        for part, places in zip(parts, columns, strict=True):
+            if part.width != len(places) or part.n_components != parts[0].n_components:
                 raise InvalidInputError(
                     f"each part needs one column number for each of its columns and "
-                    f"{parts[0].n_components} components; got {part!r} for columns {held}"
+                    f"{parts[0].n_components} components; got {part!r} for columns {places}"
                 )
-        flat = sorted(column for held in columns for column in held)
+        flat = sorted(column for places in columns for column in places)
         if flat != list(range(len(flat))):
             raise InvalidInputError(
                 f"the columns of the parts should be 0 to {len(flat) - 1}, each once; got {columns}"
@@ -75,14 +75,14 @@ class ProductComponents(ComponentSet):
     def log_density(self, block: Floats) -> Floats:
         self._check_block(block)
         result = np.zeros((len(block), self.n_components))
-        for part, held in zip(self.parts, self.columns, strict=True):
-            result += part.log_density(block[:, list(held)])
+        for part, places in zip(self.parts, self.columns, strict=True):
+            result += part.log_density(block[:, list(places)])
         return result
 
     def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
         rows = np.empty((len(labels), self.width))
-        for part, held in zip(self.parts, self.columns, strict=True):
-            rows[:, list(held)] = part.sample(labels, rng)
+        for part, places in zip(self.parts, self.columns, strict=True):
+            rows[:, list(places)] = part.sample(labels, rng)
         return rows
 
     def averages(self) -> Averages:
@@ -105,7 +105,7 @@ class ProductComponents(ComponentSet):
     def arrays(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {
             "families": np.array([part.family for part in self.parts]),
-            "columns": np.array([column for held in self.columns for column in held]),
+            "columns": np.array([column for places in self.columns for column in places]),
         }
         for p, part in enumerate(self.parts):
             arrays.update({f"part_{p}_{key}": value for key, value in part.arrays().items()})
@@ -118,7 +118,7 @@ class ProductComponents(ComponentSet):
         for p, family in enumerate(arrays["families"].tolist()):
             prefix = f"part_{p}_"
             own = {
-                key[len(prefix) :]: held for key, held in arrays.items() if key.startswith(prefix)
+                key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)
             }
             parts.append(ComponentSet.from_arrays(family, own))
             columns.append(tuple(arrays["columns"][start : start + parts[-1].width].tolist()))
@@ -148,17 +148,15 @@ class ProductFamily(Family):
     def __init__(self, parts: Sequence[tuple[Family, Sequence[int]]]) -> None:
         self.families = tuple(family for family, _ in parts)
         self.columns = tuple(np.array(columns, dtype=np.int64) for _, columns in parts)
-        flat = sorted(int(column) for held in self.columns for column in held)
+        flat = sorted(int(column) for places in self.columns for column in places)
         if not parts or flat != list(range(len(flat))):
             raise InvalidInputError(
                 f"the columns of the parts should be 0 to {max(len(flat) - 1, 0)}, each once; got "
-                f"{[held.tolist() for held in self.columns]}"
+                f"{[places.tolist() for places in self.columns]}"
             )
         # How many features a part has shows in a row without anything.
-        sizes = [
-            family.features(np.full((1, len(columns)), np.nan)).shape[1]
-            for family, columns in zip(self.families, self.columns, strict=True)
-        ]
+        empty = np.full((1, len(flat)), np.nan)
+        sizes = [family.features(own).shape[1] for family, own in self._blocks(empty)]
         bounds = 1 + np.concatenate([[0], np.cumsum(sizes)])
         self._slices = tuple(slice(int(a), int(b)) for a, b in pairwise(bounds))
 
@@ -167,20 +165,12 @@ class ProductFamily(Family):
         return sum(family.n_parameters for family in self.families)
 
     def features(self, block: Floats) -> Floats:
-        parts = [
-            family.features(block[:, columns])
-            for family, columns in zip(self.families, self.columns, strict=True)
-        ]
+        parts = [family.features(own) for family, own in self._blocks(block)]
         some = np.max([part[:, 0] for part in parts], axis=0)
         return np.hstack([some[:, None], *parts])
 
     def embedding(self, block: Floats) -> Floats:
-        return np.hstack(
-            [
-                family.embedding(block[:, columns])
-                for family, columns in zip(self.families, self.columns, strict=True)
-            ]
-        )
+        return np.hstack([family.embedding(own) for family, own in self._blocks(block)])
 
     def prior(self, statistics: Floats) -> ProductPrior:
         return ProductPrior(tuple(family.prior(part) for family, part in self._parts(statistics)))
@@ -196,12 +186,12 @@ class ProductFamily(Family):
             family.components(part, own)
             for (family, part), own in zip(self._parts(statistics), _priors(prior), strict=True)
         )
-        return ProductComponents(parts, tuple(tuple(held.tolist()) for held in self.columns))
+        return ProductComponents(parts, tuple(tuple(places.tolist()) for places in self.columns))
 
     def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
         return sum(
-            family.log_penalty(held, own)
-            for family, held, own in zip(
+            family.log_penalty(fitted, own)
+            for family, fitted, own in zip(
                 self.families, _components(components), _priors(prior), strict=True
             )
         )
@@ -210,10 +200,10 @@ class ProductFamily(Family):
         self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
     ) -> Floats:
         result = np.zeros((len(features), components.n_components))
-        for (family, part), held, own in zip(
+        for (family, part), fitted, own in zip(
             self._parts(features), _components(components), self._patterns(patterns), strict=True
         ):
-            result += family.log_density(part, held, own)
+            result += family.log_density(part, fitted, own)
         return result
 
     def statistics(
@@ -224,8 +214,8 @@ class ProductFamily(Family):
         patterns: Patterns | None = None,
     ) -> Floats:
         parts = [
-            family.statistics(part, share, held, own)
-            for (family, part), held, own in zip(
+            family.statistics(part, share, fitted, own)
+            for (family, part), fitted, own in zip(
                 self._parts(features),
                 _components(components),
                 self._patterns(patterns),
@@ -245,12 +235,17 @@ class ProductFamily(Family):
             [None] * len(self.families) if components is None else _components(components)
         )
         parts = [
-            family.completed(part, labels, held, own)
-            for (family, part), held, own in zip(
+            family.completed(part, labels, fitted, own)
+            for (family, part), fitted, own in zip(
                 self._parts(features), known, self._patterns(patterns), strict=True
             )
         ]
         return np.hstack([features[:, :1], *parts])
+
+    def _blocks(self, block: Floats) -> Iterator[tuple[Family, Floats]]:
+        """Each family with its own columns."""
+        for family, columns in zip(self.families, self.columns, strict=True):
+            yield family, block[:, columns]
 
     def _parts(self, features: Floats) -> Iterator[tuple[Family, Floats]]:
         """Each family with its own features or statistics."""

@@ -36,6 +36,11 @@ def names() -> tuple[str, ...]:
     return tuple(_ENTRIES)
 
 
+def purposes() -> str:
+    """What each family is for, as a sentence."""
+    return "; ".join(f"{known.name} is for {known.purpose}" for known in entries())
+
+
 def entry(name: str) -> FamilyEntry:
     """The family of that name."""
     if name not in _ENTRIES:

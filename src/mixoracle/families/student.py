@@ -26,19 +26,11 @@ from scipy.special import gammaln
 from mixoracle._arrays import frozen_array
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.averages import Averages
-from mixoracle.families.base import ComponentSet, Floats, Patterns, Prior
-from mixoracle.families.ellipsoids import (
-    Ellipsoids,
-    EllipticalPart,
-    checked_ellipsoids,
-    marginal,
-    placed,
-    squared_distances,
-)
+from mixoracle.families.base import ComponentSet, Floats, Prior
+from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart, checked_ellipsoids
 from mixoracle.families.elliptical import EllipticalFamily, Moments
 from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.gaussian import GaussianPart
-from mixoracle.families.missing import rows_by_pattern
 from mixoracle.settings import Priors
 
 # With so few degrees of freedom or fewer the tails are so heavy that the mean does not exist.
@@ -78,22 +70,19 @@ class StudentComponents(Ellipsoids):
         object.__setattr__(self, "degrees", degrees)
         object.__setattr__(self, "_factors", factors)
 
-    def log_density(self, block: Floats) -> Floats:
-        self._check_block(block)
-        degrees = float(self.degrees)
-        result = np.zeros((len(block), self.n_components))
-        for rows, columns in rows_by_pattern(block):
-            means, factors = marginal(self.means, self.scales, columns)
-            squared, volume = squared_distances(block[np.ix_(rows, columns)], means, factors)
-            result[rows] = _log_student(squared, degrees, len(columns)) - volume
-        return result
+    @property
+    def _matrices(self) -> Floats:
+        return self.scales
+
+    def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
+        return _log_student(squared, float(self.degrees), width) - half_log_volume
 
     def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         degrees = float(self.degrees)
         rows = rng.standard_normal((len(labels), self.width))
         rows *= np.sqrt(degrees / rng.chisquare(degrees, (len(labels), 1)))
-        return placed(rows, labels, self.means, self._cholesky)
+        return self._placed(rows, labels)
 
     def averages(self) -> Averages:
         if float(self.degrees) <= _DEGREES_WITHOUT_MEAN:
@@ -120,6 +109,8 @@ def _log_student(squared: Floats, degrees: float, width: int) -> Floats:
 class StudentFamily(EllipticalFamily):
     """Multivariate Student components over ``width`` columns."""
 
+    weighs_rows = True
+
     def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
         degrees = priors.student_degrees
         if not (degrees > 0 and np.isfinite(degrees)):
@@ -141,44 +132,15 @@ class StudentFamily(EllipticalFamily):
         means, scales = self._best(statistics, prior)
         return StudentComponents(means, scales, np.array(self.degrees))
 
-    def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
-    ) -> Floats:
-        """The log density of what was seen of each row.
+    def _log_density_of_whole(self, features: Floats, components: ComponentSet) -> Floats:
+        """Not linear in the features: for the sum over a piece it is a lower bound.
 
-        Not linear in the features: for the sum over a piece it is a lower bound, that of as many
-        rows at their mean squared distance.
+        It is then that of as many rows at their mean squared distance.
         """
-        if patterns is not None:
-            return self._log_density_of_seen(features, components, patterns)
         distance, log_volume = self._squared_distance(*self._parameters(components))
         rows = features[:, :1]
         typical = features @ distance.T / np.where(rows > 0, rows, 1.0)
         return np.asarray(rows * (self._log_radial(typical, self.width) - 0.5 * log_volume))
-
-    def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Patterns | None = None,
-    ) -> Floats:
-        known = patterns if patterns is not None else self._whole(len(features))
-        return self._expected_statistics(features, share, components, known)
-
-    def completed(
-        self,
-        features: Floats,
-        labels: NDArray[np.int64],
-        components: ComponentSet | None,
-        patterns: Patterns | None = None,
-    ) -> Floats:
-        known = patterns if patterns is not None else self._whole(len(features))
-        return self._completed_rows(features, labels, components, known)
-
-    def _whole(self, n_rows: int) -> Patterns:
-        """The patterns of a block without missing values."""
-        return Patterns(np.ones((1, self.width), dtype=bool), np.zeros(n_rows, dtype=np.int64))
 
     def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
         known = cast(StudentComponents, components)

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.metrics import edges
-from mixoracle.metrics.tables import match_states
+from mixoracle.metrics.relabelling import match_states
 from mixoracle.model import LatentModel
 
 # Up to this many latents all matchings are tried (8! = 40 320, a few hundredths of a second).
@@ -110,7 +110,7 @@ def best_matching(
 
 
 class _MatchingCosts:
-    """What a matching costs: its SHD first, then how many domain sizes differ.
+    """The cost of a matching: its SHD first, then how many domain sizes differ.
 
     Both sets of latents are padded to the same number with latents that have no edges.
     """

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.families.base import Family, Floats, Patterns
-from mixoracle.families.choice import Families, checked_families, column_kinds
+from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
+from mixoracle.mixtures.columns import Column, read_columns
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.model import ComponentSet
 from mixoracle.observations import Observations
-from mixoracle.observations.answers import recognise_answers
 from mixoracle.settings import Priors
 
 # Variances square the data and densities divide by them; both must stay within double precision.
@@ -39,13 +39,15 @@ _KEY_DIGITS = 9
 class Prepared:
     """What the learning stages see of the observations.
 
-    ``observations`` are those that were prepared, their columns of answers recognised.
+    ``observations`` are those that were prepared, with their answers as levels, and ``columns``
+    say what each column was taken for.
     ``variables`` and ``rows`` give the canonical order: entry p is the position, in the
     observations, of what stands at place p here. ``encoders`` and ``blocks`` are in that order.
     ``log_units`` added to a log-likelihood over the coordinates gives it in the original units.
     """
 
     observations: Observations
+    columns: tuple[Column, ...]
     variables: NDArray[np.int64]
     rows: NDArray[np.int64]
     encoders: tuple[Encoder, ...]
@@ -137,10 +139,9 @@ def prepare(
 ) -> Prepared:
     """Bring observations into canonical order and units; ``families`` are those declared."""
     _refuse_too_few(observations)
-    declared = checked_families(families, observations.names)
-    observations = recognise_answers(observations, keep=declared)
     for name in observations.names:
         _refuse_unusable(name, observations)
+    observations, columns = read_columns(observations, families)
     _warn_of_empty_rows(observations)
     scores = _row_scores(observations)
     keyed = [_order_columns(observations[i], scores) for i in range(observations.n_observed)]
@@ -150,18 +151,16 @@ def prepare(
     encoders, blocks = [], []
     log_units = 0.0
     for i, block in zip(variables, ordered, strict=True):
-        order, name = keyed[i][0], observations.names[i]
-        levels = observations.levels[i]
-        has_levels = [held is not None for held in levels]
-        kinds = column_kinds(name, observations[int(i)], has_levels, declared.get(name))
-        sizes = [0 if held is None else len(held) for held in levels]
-        encoder = fit_encoder(
-            block[rows], [kinds[c] for c in order], [sizes[c] for c in order], priors
-        )
+        order = keyed[i][0]
+        own = [column for column in columns if column.observed == i]
+        kinds = [own[c].family for c in order]
+        encoder = fit_encoder(block[rows], kinds, [own[c].n_levels for c in order], priors)
         blocks.append(encoder.encode(block[rows]))
         log_units += encoder.log_units(block[rows], blocks[-1])
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))
-    return Prepared(observations, variables, rows, tuple(encoders), tuple(blocks), log_units)
+    return Prepared(
+        observations, columns, variables, rows, tuple(encoders), tuple(blocks), log_units
+    )
 
 
 def _refuse_too_few(observations: Observations) -> None:

@@ -1,12 +1,12 @@
-"""What was measured: named, vector-valued, typed and possibly incomplete.
+"""The measurements: named, vector-valued, typed and possibly incomplete.
 
 :class:`Observations` holds N cases of n observed variables, each a block of one or more columns.
 It is made from arrays, frames or files, checks itself, and never changes. A missing value is NaN;
 a categorical column holds the codes of its levels.
 
 ``grouping`` decides which columns make which variable, ``columns`` turns one column into numbers,
-``gathering`` puts the columns together, ``checks`` refuses bad values, ``files`` and
-``text_files`` read and write, and ``record`` is the record itself.
+``gathering`` checks the columns and puts them together, ``files`` and ``text_files`` read and
+write, and ``record`` is the record itself.
 """
 
 from mixoracle.observations.columns import ColumnKind

@@ -9,7 +9,7 @@ missing value, and a warning says so.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +28,26 @@ Floats = NDArray[np.float64]
 
 def recognise_answers(observations: Observations, keep: Collection[str] = ()) -> Observations:
     """Make columns of answers categorical, but for the variables ``keep``."""
+    owners = np.repeat(observations.names, observations.widths)
+    numbers = [held is None for block in observations.levels for held in block]
+    return with_levels(
+        observations,
+        [
+            place
+            for place, column in enumerate(observations.values.T)
+            if numbers[place] and owners[place] not in keep and _are_answers(column)
+        ],
+    )
+
+
+def with_levels(observations: Observations, places: Sequence[int]) -> Observations:
+    """Make some columns of numbers, by place among all columns, categorical."""
+    if not places:
+        return observations
     flat = [held for block in observations.levels for held in block]
     owners = np.repeat(observations.names, observations.widths)
-    found = [
-        place
-        for place, column in enumerate(observations.values.T)
-        if flat[place] is None and owners[place] not in keep and _are_answers(column)
-    ]
-    if not found:
-        return observations
     values = observations.values.copy()
-    for place in found:
+    for place in places:
         values[:, place], flat[place] = encode_numbers(values[:, place], owners[place], True)
     ends = np.cumsum(observations.widths)
     levels = tuple(
@@ -100,7 +109,7 @@ def _recoded(column: Floats, given: Levels | None, known: Levels | None, name: s
     if lost.any():
         unknown = labels[int(codes[lost][0])]
         warnings.warn(
-            f"{name}: {int(lost.sum())} of {len(codes)} new values hold a level that was not "
+            f"{name}: {int(lost.sum())} of {len(codes)} new cells hold a level that was not "
             f"learned from (such as {unknown!r}); they count as missing",
             DataWarning,
             stacklevel=4,

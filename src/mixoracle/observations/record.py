@@ -21,9 +21,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.checks import check_cells, checked_levels, frozen_values, row_numbers
 from mixoracle.observations.columns import ColumnKind, Levels, encode_column
-from mixoracle.observations.gathering import as_array, as_block, frozen, gathered, gathered_frame
+from mixoracle.observations.gathering import (
+    as_array,
+    as_block,
+    check_cells,
+    checked_levels,
+    frozen,
+    frozen_values,
+    gathered,
+    gathered_frame,
+    row_numbers,
+)
 from mixoracle.observations.grouping import (
     Choices,
     ColumnRef,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixoracle.families import Entry
+from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
-from mixoracle.report.columns import Column
 
 # More lines or more components than this are for a program to read; the model holds them all.
 MAX_LINES = 40

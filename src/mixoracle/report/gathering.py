@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.assumptions import Verdict
-from mixoracle.families.choice import Families, checked_families
+from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.observations import Observations
-from mixoracle.observations.answers import recognise_answers
-from mixoracle.report.columns import read_columns
+from mixoracle.observations.answers import with_levels
 from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
 
 # A scatter of more points is not easier to read, and sixty of them have to fit in one file.
@@ -41,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 class Fitted(Protocol):
-    """What is asked of a fitted learner."""
+    """The attributes that a fitted learner needs here."""
 
     model_: LatentModel
     counts_: Any
@@ -54,7 +53,7 @@ class Fitted(Protocol):
     log_likelihood_: float
     converged_: bool
     n_iter_: int
-    families: Families
+    columns_: tuple[Column, ...]
 
 
 def gather(
@@ -66,16 +65,20 @@ def gather(
     """Take from a fitted learner, and from the data it saw, all that a report needs."""
     model = fitted.model_
     n = model.n_observed
-    read = read_columns(observations, fitted.families)
-    declared = checked_families(fitted.families, observations.names)
-    observations = recognise_answers(observations, keep=declared)
+    had_levels = [held is not None for block in observations.levels for held in block]
+    answers = [
+        place
+        for place, column in enumerate(fitted.columns_)
+        if column.levels is not None and not had_levels[place]
+    ]
+    observations = with_levels(observations, answers)
     columns = [_numeric_columns(observations, name) for name in model.observed_names]
     labels = model.component_of_states(fitted.states_)
     pairs = islice(combinations(range(n), 2), MAX_PAIRS)
     return Evidence(
         n_samples=observations.n_samples,
         observed_names=model.observed_names,
-        columns=read,
+        columns=fitted.columns_,
         state_sizes=tuple(
             tuple(np.bincount(fitted.states_[:, j], minlength=size).tolist())
             for j, size in enumerate(model.domain_sizes)

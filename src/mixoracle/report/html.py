@@ -100,7 +100,7 @@ def render(result: Result) -> str:
         joint=charts.joint_picture(result.model),
         joint_rows=_joint_rows(result.model),
         n_joint=result.model.joint.table.size,
-        # What fails comes first: it is what a reader has to know.
+        # Failed assumptions come first: a reader has to know them.
         verdicts=sorted(result.evidence.verdicts, key=lambda v: _FAILS_FIRST.index(v.holds)),
         panels=[_panel(result.model, result.evidence, j) for j in range(result.model.n_latent)],
         matrix=_pair_matrix(result.evidence),
@@ -115,18 +115,24 @@ def write(result: Result, path: str | PathLike[str]) -> None:
     Path(path).write_text(render(result), encoding="utf-8")
 
 
-@cache
-def _environment() -> Environment:
+def page_environment(package: str) -> Environment:
+    """The templates of a package; everything is escaped, and a missing value is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("mixoracle.report"),
+    return Environment(
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+@cache
+def _environment() -> Environment:
+    from markupsafe import Markup
+
+    environment = page_environment("mixoracle.report")
 
     def bar(share: float, colour: str = svg.PALETTE[0]) -> Markup:
         return Markup(charts.bar(share, colour))

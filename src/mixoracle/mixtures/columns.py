@@ -1,0 +1,86 @@
+"""How each column was read: as levels, counts, amounts or numbers, and how much of it is missing.
+
+What a column is taken for decides what a component of it is, so a reader has to be able to see it
+and to object. Columns of text are levels; numbers are judged by their values (see
+``observations.answers`` and ``families.choice``) unless a family was declared.
+
+Assumes observations without empty columns, as the learner does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.families import registry
+from mixoracle.families.choice import Families, checked_families, column_kinds
+from mixoracle.observations import Observations
+from mixoracle.observations.answers import recognise_answers
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of one observed variable.
+
+    ``levels`` are its labels by code, None where it has none; ``guessed`` says that its numbers
+    were taken as levels or counts without anybody having said so. ``low`` and ``high`` are the
+    smallest and largest number, or the first and last level.
+    """
+
+    title: str
+    observed: int
+    family: str
+    levels: tuple[str, ...] | None
+    guessed: bool
+    missing: int
+    low: str
+    high: str
+
+    @property
+    def n_levels(self) -> int:
+        """How many levels it has, 0 for numbers."""
+        return 0 if self.levels is None else len(self.levels)
+
+    @property
+    def kind(self) -> str:
+        """The family in plain words."""
+        return registry.entry(self.family).words
+
+
+def read_columns(
+    observations: Observations, families: Families = None
+) -> tuple[Observations, tuple[Column, ...]]:
+    """Observations with their answers as levels, and what each column is taken for."""
+    declared = checked_families(families, observations.names)
+    recognised = recognise_answers(observations, keep=declared)
+    columns: list[Column] = []
+    for i, name in enumerate(observations.names):
+        own_levels = recognised.levels[i]
+        has_levels = [levels is not None for levels in own_levels]
+        kinds = column_kinds(name, recognised[i], has_levels, declared.get(name))
+        for c, (family, levels) in enumerate(zip(kinds, own_levels, strict=True)):
+            values = recognised[i][:, c]
+            was_text = observations.levels[i][c] is not None
+            low, high = _range(values, levels)
+            columns.append(
+                Column(
+                    title=observations.column_names[len(columns)],
+                    observed=i,
+                    family=family,
+                    levels=levels,
+                    guessed=not was_text and name not in declared and family != registry.NUMBERS,
+                    missing=int(np.isnan(values).sum()),
+                    low=low,
+                    high=high,
+                )
+            )
+    return recognised, tuple(columns)
+
+
+def _range(values: NDArray[np.float64], levels: tuple[str, ...] | None) -> tuple[str, str]:
+    if levels is not None:
+        return (levels[0], levels[-1]) if levels else ("", "")
+    known = values[~np.isnan(values)]
+    return f"{known.min():.4g}", f"{known.max():.4g}"
