@@ -1,9 +1,8 @@
 """How often the decoder finds the truth from labels that are wrong, and what moves add to it.
 
 Problems are drawn with their true labels, which are then spoilt in one of several ways; the decoder
-has to find Γ and the domain sizes all the same. In the second table it is an explanation that is
-spoilt, and moves have to mend it. Only problems that completion alone does not mend are counted
-there.
+has to find Γ and the domain sizes all the same. In the last four lines it is an explanation that is
+spoilt, and moves have to mend it; only problems that completion alone does not mend count there.
 """
 
 from __future__ import annotations

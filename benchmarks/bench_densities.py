@@ -2,7 +2,7 @@
 
 The same problems in the regimes where components overlap most. The learner has to find the
 components of each variable; the decoder is told their true densities and only has to find out
-which of them go together. Where both miss, it is not the estimated components that are to blame.
+which of them are dependent. Where both miss, it is not the estimated components that are to blame.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Missing cells: how much the paper's problems lose when cells are taken away at random.
+"""Missing values: how much the paper's problems lose when values are taken away at random.
 
 The ten settings of the paper with its published code's covariances, and the same rows again with
-some of their cells missing. For each share the table says how many problems had Γ and all domain
+some of their values missing. For each share the table says how many problems had Γ and all domain
 sizes exactly right, the seconds, and in how many rows all hidden states were found (over problems
 with the right number of latents and states). A problem that fails counts as not exact.
 """
@@ -33,7 +33,7 @@ class Outcome:
 
 
 def run(share: float, setting: tuple[int, int, int], samples: int, seed: int) -> Outcome:
-    """Draw one problem, take cells away, and learn it."""
+    """Draw one problem, take values away, and learn it."""
     problem = paper_problem(*setting, samples, seed, "code")
     observations = with_gaps(problem.observations, share, seed)
     learner = LatentGraphLearner(random_state=seed)

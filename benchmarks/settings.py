@@ -1,4 +1,4 @@
-"""What the benchmarks share: ten settings (latents, observed, largest domain) and their options."""
+"""Shared by the benchmarks: ten settings (latents, observed, largest domain), and options."""
 
 from __future__ import annotations
 

@@ -112,12 +112,12 @@ def as_given(needs: pd.DataFrame) -> Background:
 
 
 def print_findings(learner: LatentGraphLearner, answers: Observations) -> None:
-    """Print the profiles, the verdicts and the runners-up."""
+    """Print the profiles, the verdicts and the alternatives."""
     print_profiles(learner, answers)
     print("\nVerdicts")
     for verdict in learner.assumptions_:
         print_verdict(verdict)
-    print("\nRunners-up")
+    print("\nAlternatives")
     for other in learner.alternatives_:
         sizes = " × ".join(map(str, other.model.domain_sizes)) or "no latents"
         how = "worse" if other.bic_gap >= 0 else "better"

@@ -1,4 +1,4 @@
-"""What many modules check of their arguments."""
+"""Checks of arguments that many modules share."""
 
 from __future__ import annotations
 

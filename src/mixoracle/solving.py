@@ -30,7 +30,7 @@ from mixoracle.model.joint import MANY_EMPTY, emptiness
 from mixoracle.model.joint_states import flat, numbered
 from mixoracle.model.posterior import states_of_cells
 from mixoracle.oracles.candidate import Candidate, GraphCounts
-from mixoracle.oracles.protocol import MixtureOracle
+from mixoracle.oracles.protocol import InformedOracle, MixtureOracle
 from mixoracle.oracles.run import Run
 
 logger = logging.getLogger(__name__)
@@ -149,20 +149,23 @@ class Solver:
     def solve(self, candidate: Candidate) -> Solution:
         """Steps (b) to (d) for one candidate, knowledge, then refinement."""
         decoded = candidate.graph is not None and self.recover.method == "auto"
-        trouble = ""
+        trouble, recovered = "", None
         try:
-            step = self._by_decoding(candidate) if decoded else self._by_counts(candidate)
+            if decoded:
+                step = self._by_decoding(candidate)
+            else:
+                recovered = self.recover(candidate, self.run.rng)
+                step = self._by_counts(candidate, recovered)
         except ModelContradictionError as error:
             if self.strict:
                 raise
             trouble = str(error)
-            step = self._fallback(candidate)
-        verdict = _consistency(candidate, trouble)
+            step = self._fallback(candidate, recovered)
+        verdict = _consistency(candidate, trouble, step.graph.residual)
         return self._refined(candidate.source, step, candidate.repairs, verdict)
 
-    def _by_counts(self, candidate: Candidate) -> _Step:
-        """Γ from the counts, then L and Algorithm 1 for the joint state of each row."""
-        graph = self.recover(candidate, self.run.rng)
+    def _by_counts(self, candidate: Candidate, graph: Bipartite) -> _Step:
+        """L and Algorithm 1 for the joint state of each row, with Γ from the counts."""
         assigned = candidate.assign(graph)
         projection = assigned.counts.projection()
         component_at = latent.layout(projection.labels, graph.adjacency, graph.domain_sizes)
@@ -181,8 +184,11 @@ class Solver:
         graph = replace(checked, adjacency=checked.adjacency[:, order], domain_sizes=sizes)
         return _Step(graph, flat(states, sizes), candidate.counts)
 
-    def _fallback(self, candidate: Candidate) -> _Step:
-        """A contradiction: the candidate's own Γ if it has one, else no latent at all."""
+    def _fallback(self, candidate: Candidate, recovered: Bipartite | None) -> _Step:
+        """A contradiction: the candidate's own Γ if it has one, else no latent at all.
+
+        Counts that an oracle takes from Γ are then those of the Γ that was ``recovered``.
+        """
         if candidate.graph is not None:
             rows = candidate.assign(candidate.graph).rows
             return _Step(candidate.graph, rows, candidate.counts)
@@ -190,7 +196,10 @@ class Solver:
         shape = (self.prepared.n_observed, 0)
         nothing = Bipartite(np.zeros(shape, dtype=bool), (), 0.0, "none")
         rows = np.zeros(self.prepared.n_samples, dtype=np.int64)
-        return _Step(nothing, rows, candidate.counts)
+        counts = candidate.counts
+        if isinstance(counts, InformedOracle):
+            counts = counts.informed_by(nothing if recovered is None else recovered)
+        return _Step(nothing, rows, counts)
 
     def _worth_refining(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The few best candidates of each source, those that honour more of what is known first."""
@@ -280,7 +289,7 @@ def _one_of_each(solutions: list[Solution]) -> list[Solution]:
     return list(kept.values())
 
 
-def _consistency(candidate: Candidate, trouble: str) -> Verdict:
+def _consistency(candidate: Candidate, trouble: str, residual: float) -> Verdict:
     name, label = "consistent counts", "obs:counting"
     if trouble:
         return Verdict(name, label, False, trouble, ((trouble,),))
@@ -292,6 +301,14 @@ def _consistency(candidate: Candidate, trouble: str) -> Verdict:
         )
         repairs = "; ".join(candidate.repairs)
         return Verdict(name, label, True, f"consistent after repairs{agreed}: {repairs}")
+    if residual > bipartite.EXACT:
+        return Verdict(
+            name,
+            label,
+            None,
+            f"each count is an estimate of its own; one differs from what Γ says by a factor of "
+            f"{np.exp(residual):.3g}",
+        )
     return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
 
 

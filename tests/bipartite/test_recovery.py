@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixoracle.bipartite import recover
+from mixoracle.bipartite import check, recover
 from mixoracle.errors import (
     InconsistentCountsError,
     InvalidInputError,
     ModelContradictionError,
     NotRecoverableError,
 )
-from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
 from mixoracle.oracles.exact import ExactOracle
 
 METHODS = ("jennrich", "als", "blocks", "auto")
@@ -268,3 +268,77 @@ def test_auto_without_a_tensor_still_explains_a_contradiction(graphs):
 def test_bad_arguments_are_refused(graphs, arguments, message):
     with pytest.raises(InvalidInputError, match=message):
         recover(graphs.GraphOracle([[1]], [2]), **arguments)
+
+
+class BatchOracle:
+    """Answers in batches, and remembers each call; a single count fails the test."""
+
+    def __init__(self, graph):
+        self.graph, self.n_observed, self.batches = graph, graph.n_observed, []
+
+    def count(self, subset):
+        raise AssertionError(f"k({sorted(subset)}) was asked for by itself")
+
+    def log_counts(self, subsets):
+        self.batches.append(subsets.shape)
+        return self.graph.adjacency[subsets].any(axis=1) @ np.log(self.graph.domain_sizes)
+
+
+class TestCheck:
+    def test_a_hundred_variables_are_one_batch_for_each_size(self, graphs):
+        adjacency, sizes = graphs.draw(np.random.default_rng(0), 6, 100)
+        graph = Bipartite(adjacency, sizes, 0.0, "decoded")
+        oracle = BatchOracle(graph)
+        checked = check(graph, oracle)
+        assert oracle.batches == [(100, 1), (4950, 2), (161_700, 3)]
+        assert checked.residual < 1e-8
+        assert checked.method == "decoded"
+        np.testing.assert_array_equal(checked.adjacency, adjacency)
+        assert checked.domain_sizes == sizes
+
+    def test_where_triples_are_too_many_pairs_are_asked_for(self):
+        graph = Bipartite(np.ones((450, 1), dtype=bool), (3,))
+        oracle = BatchOracle(graph)
+        check(graph, oracle)
+        assert [size for _, size in oracle.batches] == [1, 2]
+
+    @pytest.mark.parametrize("order", [1, 2, 3, 4])
+    def test_all_sets_of_up_to_so_many_variables(self, graphs, order):
+        adjacency, sizes = graphs.draw(np.random.default_rng(1), 3, 7)
+        oracle = graphs.GraphOracle(adjacency, sizes)
+        check(Bipartite(adjacency, sizes), oracle, order)
+        wanted = {frozenset(s) for k in range(1, order + 1) for s in combinations(range(7), k)}
+        assert set(oracle.asked) == wanted
+
+    @pytest.mark.parametrize("seed", range(10))
+    def test_a_wrong_graph_is_refused_and_the_set_is_named(self, graphs, seed):
+        rng = np.random.default_rng(seed)
+        adjacency, sizes = graphs.draw(rng, 3, 6)
+        wrong = adjacency.copy()
+        # A latent keeps a child in any case.
+        flips = [(i, j) for i in range(6) for j in range(3) if adjacency[:i, j].any()]
+        i, j = flips[int(rng.integers(len(flips)))]
+        wrong[i, j] = not wrong[i, j]
+        oracle = BatchOracle(Bipartite(adjacency, sizes))
+        with pytest.raises(InconsistentCountsError, match=rf"k\(\{{.*X{i + 1}\b.*\}}\) = "):
+            check(Bipartite(wrong, sizes), oracle)
+
+    def test_the_message_names_set_prediction_and_count(self):
+        oracle = BatchOracle(Bipartite([[1, 0], [1, 1], [0, 1]], (2, 5)))
+        with pytest.raises(InconsistentCountsError) as failure:
+            check(Bipartite([[1, 0], [1, 0], [0, 1]], (2, 5)), oracle)
+        assert "it predicts k({X2}) = 2, but 10 was counted" in str(failure.value)
+
+    def test_a_wrong_domain_size_is_refused(self):
+        oracle = BatchOracle(Bipartite([[1], [1]], (4,)))
+        with pytest.raises(InconsistentCountsError, match=r"k\(\{X1\}\) = 3, but 4 was counted"):
+            check(Bipartite([[1], [1]], (3,)), oracle)
+        assert check(Bipartite([[1], [1]], (3,)), oracle, tolerance=0.3).residual == pytest.approx(
+            np.log(4 / 3)
+        )
+
+    def test_no_latents_are_checked_as_well(self):
+        nothing = Bipartite(np.zeros((3, 0), dtype=bool), ())
+        assert check(nothing, BatchOracle(nothing)).residual == 0.0
+        with pytest.raises(InconsistentCountsError, match="but 2 was counted"):
+            check(nothing, BatchOracle(Bipartite([[1], [1], [0]], (2,))))

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mixoracle.oracles.given import starting_cells
 
 from mixoracle.datasets import item_problem, paper_problem
+from mixoracle.inference.start import starting_assignment
 from mixoracle.metrics import compare_states
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model.posterior import states_of_cells
@@ -15,7 +15,8 @@ def test_items_of_one_skill_show_who_has_it(seed):
     problem = item_problem(2, 14, n_samples=600, random_state=seed)
     prepared = prepare(problem.observations)
     sizes = problem.model.domain_sizes
-    cells = starting_cells(prepared, problem.model.bipartite[prepared.variables], sizes)
+    adjacency = problem.model.bipartite[prepared.variables]
+    cells = starting_assignment(prepared, adjacency, sizes, np.random.default_rng(0))
     states = np.empty_like(problem.states)
     states[prepared.rows] = states_of_cells(cells, sizes)
     # Three items with one in ten wrong: the majority is right in 97 of 100.
@@ -27,6 +28,7 @@ def test_every_row_gets_a_joint_state(seed):
     problem = paper_problem(3, 7, 4, n_samples=300, random_state=seed)
     prepared = prepare(problem.observations)
     sizes = problem.model.domain_sizes
-    cells = starting_cells(prepared, problem.model.bipartite[prepared.variables], sizes)
+    adjacency = problem.model.bipartite[prepared.variables]
+    cells = starting_assignment(prepared, adjacency, sizes, np.random.default_rng(0))
     assert cells.shape == (300,)
     assert 0 <= cells.min() <= cells.max() < np.prod(sizes)

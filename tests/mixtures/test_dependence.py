@@ -1,4 +1,4 @@
-"""Whether two blocks go together, whatever they hold."""
+"""Whether two blocks are dependent, whatever they hold."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_chance_is_chance_also_where_levels_are_rare(rare):
     assert np.mean(np.array(chances) < 0.5) == pytest.approx(0.5, abs=0.1)
 
 
-def test_blocks_that_go_together_are_unlikely_by_chance():
+def test_dependent_blocks_are_unlikely_by_chance():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         shared = rng.normal(size=(300, 1))
@@ -30,7 +30,7 @@ def test_blocks_that_go_together_are_unlikely_by_chance():
 
 
 @pytest.mark.parametrize("n_rows", [0, 2])
-def test_hardly_any_rows_show_nodependence(n_rows):
+def test_hardly_any_rows_show_no_dependence(n_rows):
     assert dependence(np.ones((n_rows, 2)), np.ones((n_rows, 2))) == (0.0, 1.0)
 
 

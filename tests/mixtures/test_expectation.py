@@ -1,10 +1,14 @@
 """Thousands of joint states: leaving out the hopeless ones changes nothing."""
 
-import mixoracle.mixtures.plausible
 import numpy as np
 import pytest
-from mixoracle.mixtures.plausible import PlausibleStates
 from scipy.special import logsumexp
+
+from mixoracle.datasets import kind_problem, paper_problem, with_gaps
+from mixoracle.mixtures.expectation import JointStates, most_likely_states
+from mixoracle.mixtures.preparation import prepare
+from mixoracle.model.joint_states import configurations
+from mixoracle.settings import Budget
 
 
 def drawn(seed, n_rows=200, n_states=300, sizes=(40, 7, 12)):
@@ -22,12 +26,10 @@ def drawn(seed, n_rows=200, n_states=300, sizes=(40, 7, 12)):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_few_states_and_many_are_shared_out_alike(seed, monkeypatch):
+def test_few_states_and_many_are_shared_out_alike(seed):
     codes, log_weights, densities, truth = drawn(seed)
-    states = PlausibleStates(codes, log_weights)
-    at_once = states.share_out(densities, truth)
-    monkeypatch.setattr(mixoracle.mixtures.plausible, "_FEW_STATES", 10)
-    some = states.share_out(densities, truth)
+    at_once = JointStates(codes, log_weights, few=len(codes)).share_out(densities, truth)
+    some = JointStates(codes, log_weights, few=0).share_out(densities, truth)
     assert some.log_likelihood == pytest.approx(at_once.log_likelihood, rel=1e-12)
     np.testing.assert_allclose(some.weights, at_once.weights, atol=1e-9)
     np.testing.assert_array_equal(some.best, at_once.best)
@@ -36,10 +38,9 @@ def test_few_states_and_many_are_shared_out_alike(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_bad_state_before_costs_time_but_not_the_answer(seed, monkeypatch):
+def test_a_bad_state_before_costs_time_but_not_the_answer(seed):
     codes, log_weights, densities, truth = drawn(seed)
-    monkeypatch.setattr(mixoracle.mixtures.plausible, "_FEW_STATES", 10)
-    states = PlausibleStates(codes, log_weights)
+    states = JointStates(codes, log_weights, few=0)
     rng = np.random.default_rng(seed)
     good = states.share_out(densities, truth)
     bad = states.share_out(densities, rng.integers(len(codes), size=len(truth)))
@@ -47,9 +48,68 @@ def test_a_bad_state_before_costs_time_but_not_the_answer(seed, monkeypatch):
     np.testing.assert_allclose(good.weights, bad.weights, atol=1e-9)
 
 
-def test_the_log_likelihood_is_that_of_the_mixture():
+@pytest.mark.parametrize("few", [0, 300])
+def test_the_log_likelihood_is_that_of_the_mixture(few):
     codes, log_weights, densities, truth = drawn(0)
     joint = log_weights + sum(d[:, codes[:, i]] for i, d in enumerate(densities))
-    shared = PlausibleStates(codes, log_weights).share_out(densities, truth)
+    shared = JointStates(codes, log_weights, few).share_out(densities, truth)
     assert shared.log_likelihood == pytest.approx(float(logsumexp(joint, axis=1).sum()))
     assert shared.weights.sum() == pytest.approx(len(truth))
+
+
+@pytest.mark.parametrize("few", [0, 300])
+def test_what_is_shared_out_stays_as_it_was(few):
+    codes, log_weights, densities, truth = drawn(3)
+    given = [codes, log_weights, *densities, truth]
+    before = [held.copy() for held in given]
+    states = JointStates(codes, log_weights, few)
+    first, again = states.share_out(densities, truth), states.share_out(densities, truth)
+    for held, old in zip(given, before, strict=True):
+        np.testing.assert_array_equal(held, old)
+    assert first.log_likelihood == again.log_likelihood
+    np.testing.assert_array_equal(first.weights, again.weights)
+    np.testing.assert_array_equal(first.best, again.best)
+
+
+def problem_with_components(kind, seed, share):
+    """A prepared problem with components for each configuration, and weights, some of them 0."""
+    rng = np.random.default_rng(seed)
+    if kind == "numbers":
+        problem = paper_problem(2, 5, 3, 60, random_state=seed, width=2, scale=0.5)
+    else:
+        problem = kind_problem(2, 5, 3, 60, random_state=seed, kind=kind)
+    prepared = prepare(with_gaps(problem.observations, share, seed))
+    adjacency = problem.model.bipartite[prepared.variables]
+    codes = configurations(adjacency, problem.model.domain_sizes)
+    weights = rng.dirichlet(np.ones(len(codes)))
+    weights[rng.integers(len(codes))] = 0.0
+    components = []
+    for place, family in enumerate(prepared.families):
+        block = prepared.features(place, slice(None))
+        statistics = np.stack(
+            [block[rng.random(60) < 0.3].sum(axis=0) for _ in range(codes[:, place].max() + 1)]
+        )
+        components.append(family.components(statistics, family.prior(statistics)))
+    return prepared, components, codes, weights / weights.sum()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+@pytest.mark.parametrize("kind", ["numbers", "categorical", "mixed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_most_likely_state_is_that_of_brute_force(kind, seed, share):
+    prepared, components, codes, weights = problem_with_components(kind, seed, share)
+    everything = slice(0, prepared.n_samples)
+    densities = prepared.log_densities(components, everything)
+    expected = np.empty(prepared.n_samples, dtype=np.int64)
+    for row in range(prepared.n_samples):
+        scores = [
+            -np.inf
+            if weight == 0
+            else np.log(weight) + sum(d[row, c] for d, c in zip(densities, code, strict=True))
+            for code, weight in zip(codes, weights, strict=True)
+        ]
+        expected[row] = int(np.argmax(scores))
+    for budget in (Budget(), Budget(chunk_entries=200)):
+        found = most_likely_states(prepared, components, codes, weights, budget)
+        np.testing.assert_array_equal(found, expected)
+    assert np.flatnonzero(weights == 0)[0] not in expected

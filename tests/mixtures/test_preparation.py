@@ -167,7 +167,7 @@ def moved(observations, rng):
 class TestOtherKinds:
     @pytest.mark.parametrize("gaps", [0.0, 0.2])
     @pytest.mark.parametrize("kind", ["items", "categorical", "counts", "gamma", "mixed"])
-    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("seed", range(4))
     def test_any_order_gives_the_same_blocks(self, kind, seed, gaps):
         rng = np.random.default_rng(seed)
         if kind == "items":
@@ -225,7 +225,7 @@ class TestGaps:
         values[:, 2:] = np.nan_to_num(values[:, 2:])
         prepared = prepare(Observations.from_array(values, groups=2))
         place = int(np.flatnonzero(prepared.variables == 0)[0])
-        assert prepared.gaps[1 - place] is None
+        assert prepared.patterns(1 - place, slice(None)) is None
         rows = np.array([5, 0, 17])
         patterns = prepared.patterns(place, rows)
         np.testing.assert_array_equal(

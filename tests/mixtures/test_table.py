@@ -5,7 +5,9 @@ import pytest
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import GaussianFamily
-from mixoracle.mixtures.table import tabulate
+from mixoracle.mixtures.merging import pool
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint_states import distinct_rows
 
 
 @pytest.fixture
@@ -15,11 +17,13 @@ def table():
     families = (GaussianFamily(1), GaussianFamily(2))
     rng = np.random.default_rng(0)
     features = [family.features(rng.normal(size=(6, family.width))) for family in families]
-    return tabulate(
-        labels,
-        features,
+    rows, member, counts = distinct_rows(labels)
+    return ComponentTable(
+        rows,
+        tuple(pool(held, member, len(rows)) for held in features),
         families,
-        [family.prior(held) for family, held in zip(families, features, strict=True)],
+        tuple(family.prior(held) for family, held in zip(families, features, strict=True)),
+        counts.astype(float),
     ), features
 
 

@@ -397,7 +397,11 @@ def test_levels_and_gaps_are_evidence(full_model):
 @pytest.mark.parametrize(
     ("family", "value", "words"),
     [
-        ("categorical", ["yes", 0], "levels by their codes 0, 1, … and gaps by NaN; got .'yes', 0"),
+        (
+            "categorical",
+            ["yes", 0],
+            "levels by their codes 0, 1, … and missing values by NaN; got .'yes', 0",
+        ),
         ("categorical", [0, 3], "column 1 has codes 0 to 2; got 3"),
         ("counts", [1.5, 2], "has probability 0 in this model"),
         ("gamma", [-1.0, 2.0], "has probability 0 in this model"),

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import warnings
 from itertools import combinations
 from math import prod
 
@@ -12,7 +13,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from mixoracle.errors import InvalidInputError, ProjectionError
+from mixoracle import LatentGraphLearner
+from mixoracle.datasets import paper_problem
+from mixoracle.errors import AssumptionWarning, InvalidInputError, ProjectionError
 from mixoracle.model import Bipartite
 from mixoracle.observations import Observations
 from mixoracle.oracles.kmeans.clusters import (
@@ -419,3 +422,65 @@ class TestInput:
     def test_importing_it_does_not_import_scikit_learn(self):
         code = "import sys, mixoracle.oracles.kmeans.oracle; sys.exit('sklearn' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def learned(observations, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        return LatentGraphLearner(oracle="kmeans", random_state=0, **settings).fit(observations)
+
+
+def counting_verdict(learner):
+    return next(verdict for verdict in learner.assumptions_ if verdict.label == "obs:counting")
+
+
+@pytest.fixture(scope="module")
+def learner(problem):
+    return learned(problem[0])
+
+
+class TestInTheLearner:
+    def test_counts_of_four_and_more_variables_are_answered(self, learner):
+        """The oracle clusters three at a time; beyond them the learner's Γ has to answer."""
+        for size in range(5):
+            for members in combinations(range(4), size):
+                assert learner.counts_[members] == true_count(GAMMA, SIZES, members)
+        assert learner.counts_[["X1", "X2", "X3", "X4"]] == 6
+        assert learner.oracle_.count(range(4)) == 6
+        assert counting_verdict(learner).holds is True
+
+    def test_the_graph_is_recovered_from_the_counts(self, learner):
+        assert learner.bipartite_.method == "blocks"
+        np.testing.assert_array_equal(learner.bipartite_.adjacency, GAMMA)
+        assert learner.bipartite_.domain_sizes == SIZES
+        assert learner.oracle_.projection().n_components == 6
+
+    def test_they_are_answered_too_where_the_map_contradicts_the_graph(self):
+        """Overlap: Γ was recovered, Algorithm 1 fails, and the model has no latents."""
+        data = paper_problem(2, 4, 3, 150, random_state=6, covariance="text", scale=0.05)
+        with pytest.warns(AssumptionWarning, match="consistent counts"):
+            learner = LatentGraphLearner(oracle="kmeans", random_state=0).fit(data.observations)
+        assert learner.bipartite_.method == "none"
+        assert counting_verdict(learner).holds is False
+        recovered = learner.oracle_.bipartite_
+        assert recovered.n_latent > 0
+        assert learner.counts_[range(4)] == prod(recovered.domain_sizes)
+
+    def test_counts_that_the_graph_misses_are_not_called_exact(self):
+        data = paper_problem(2, 4, 3, 150, random_state=1, covariance="text", scale=0.05)
+        learner = learned(data.observations)
+        assert learner.bipartite_.residual == pytest.approx(np.log(1.5))
+        verdict = counting_verdict(learner)
+        assert verdict.holds is None
+        assert "by a factor of 1.5" in verdict.message
+
+    def test_own_settings_take_precedence_over_the_learners(self, problem):
+        observations = problem[0].select(["X1", "X3", "X4"])
+        own = KMeansOracle(max_components=7, n_candidates=2, random_state=5)
+        settings = {"random_state": 1, "max_components": 4}
+        learner = LatentGraphLearner(oracle=own, **settings).fit(observations)
+        assert learner.oracle_.k_max_ == 7
+        assert max(len(held) for held in learner.oracle_.single_candidates_) == 2
+        assert not hasattr(own, "k_max_")
+        limited = LatentGraphLearner(oracle=KMeansOracle(), **settings).fit(observations)
+        assert limited.oracle_.k_max_ == 4

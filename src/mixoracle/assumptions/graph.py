@@ -89,9 +89,9 @@ def column_independence(graph: LatentModel | Bipartite) -> Verdict:
 def span_condition(graph: LatentModel | Bipartite, order: int = 3) -> Verdict:
     """Any two or more columns of Γ span enough for t-recovery (``thm:hidden-bipartite:eff``).
 
-    The paper asks for dim span{a_j : j ∈ S} ≥ (2/t)|S| + 1. That is not what it derives it from
+    The paper asks for dim span{a_j : j ∈ S} ≥ (2/t)|S| + 1. That does not follow from its source
     and contradicts its own remark that independent columns satisfy it: two independent columns
-    span 2 < (2/3)·2 + 1. What ``thm:lovitzpetrov`` gives is 2|S| ≤ t(d - 1) + 1, that is
+    span 2 < (2/3)·2 + 1. ``thm:lovitzpetrov`` gives 2|S| ≤ t(d - 1) + 1, that is
     d ≥ (2|S| - 1)/t + 1, and that is checked here. Independent columns pass for every t ≥ 3,
     since 2s ≤ t(s - 1) + 1 for s ≥ 2.
 

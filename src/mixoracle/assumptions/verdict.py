@@ -17,7 +17,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known about one assumption.
+    """The answer to one assumption, with its reasons.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class ResolvedBackground:
         )
 
     def _costs(self, graph: Bipartite) -> NDArray[np.float64]:
-        """What it costs each known latent (row) to be each found one, or not to be found.
+        """The cost of matching each known latent (row) to each found one, or to none.
 
         The statements broken count first; among equals, fewer wrong entries of Γ, because its
         children are what a latent is recognised by. Not to be found costs more than all of that.
@@ -149,7 +149,7 @@ class ResolvedBackground:
 
 @dataclass(frozen=True)
 class Application:
-    """What background knowledge made of one Γ.
+    """One Γ after background knowledge was applied.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ Variable = str | int
 
 @dataclass(frozen=True, init=False)
 class KnownLatent:
-    """What is known about one latent.
+    """Statements about one latent.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class KnownLatent:
 
 @dataclass(frozen=True, init=False)
 class Background:
-    """What is known about Γ, the domain sizes and Λ before learning.
+    """Statements about Γ, the domain sizes and Λ before learning.
 
     Parameters
     ----------

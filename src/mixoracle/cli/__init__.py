@@ -1,9 +1,9 @@
 """The command line: ``mixoracle demo | simulate | learn | evaluate | report | check | experiment``.
 
 Only this package writes to the terminal. Each command lives in a module of its own that is loaded
-when it is called, and loads heavy packages only when it runs. What the user can cause (bad input,
-a full disk, Ctrl-C) ends with one line on stderr and a fixed exit code; anything else that goes
-wrong is a bug and shows its traceback.
+when it is called, and loads heavy packages only when it runs. An error that a user can cause (bad
+input, a full disk, Ctrl-C) ends with one line on stderr and a fixed exit code; anything else that
+goes wrong is a bug and shows its traceback.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mixoracle.errors import MixoracleError
 
 EXIT_BAD_INPUT = 2
 EXIT_ASSUMPTION_FAILED = 3
-# What shells report for a program that Ctrl-C ended.
+# Shells report this code for a program that Ctrl-C ended.
 EXIT_INTERRUPTED = 130
 
 # In the order in which they are used: where each command is, loaded only when it is asked for.
@@ -76,7 +76,7 @@ _REMEDIES = {
 
 
 def _one_line(error: Exception) -> str:
-    """What was expected, what came and what to do, without line breaks."""
+    """The message of an error without line breaks."""
     if isinstance(error, MixoracleError):
         message = str(error)
     elif isinstance(error, OSError):

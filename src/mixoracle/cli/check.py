@@ -1,4 +1,4 @@
-"""``mixoracle check``: what a result rests on, assumption by assumption."""
+"""``mixoracle check``: the assumptions of a result, one by one."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def fit(
 
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], list[str]]:
-    """What failed and what was passed over, each said once; any other warning goes on."""
+    """Failures and notes on the data, each said once; any other warning goes on."""
     failures, passed_over = [], []
     for warning in caught:
         if issubclass(warning.category, AssumptionWarning):

@@ -99,7 +99,7 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
     help="Processors to use; -1 uses all.",
 )
 @click.option(
-    "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is written."
+    "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is kept."
 )
 @click.option("--dry-run", is_flag=True, help="Show how the data were read, and learn nothing.")
 @output_options
@@ -172,7 +172,7 @@ def _learn(
 
 
 def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
-    """What was read: variables, widths, kinds, missing values."""
+    """The data as they were read: variables, widths, kinds, missing values."""
     from mixoracle.report import text
 
     held = given.observations

@@ -22,8 +22,8 @@ from mixoracle.settings import Budget, Priors
 
 # Evidence is a sum of 1e5 nats and more: a smaller gain is rounding.
 LEAST_GAIN = 1e-3
-# States that are the same make all else look noisier, so they are merged first; more is told apart
-# only when nothing simpler helps.
+# States that are the same make all else look noisier, so they are merged first; more is
+# distinguished only when nothing simpler helps.
 _KINDS_OF_CHANGE = (merge_equal_states, change_latents, tell_more_apart)
 _SIMPLER_ONLY = _KINDS_OF_CHANGE[:-1]
 

@@ -104,7 +104,7 @@ def _best_parents(
     def evidence(choices: list[tuple[int, ...]]) -> Floats:
         codes = [flat(proposal.states[:, list(c)], [sizes[j] for j in c]) for c in choices]
         pooled = [sum_by(code, statistics) for code in codes]
-        starts = np.cumsum([0, *(len(held) for held in pooled[:-1])])
+        starts = np.cumsum([0, *(len(sums) for sums in pooled[:-1])])
         return np.add.reduceat(family.log_evidence(np.vstack(pooled), prior), starts)
 
     latents = range(len(sizes))

@@ -1,4 +1,4 @@
-"""The paper's studies and ours: what is run, the runs, and the report on them.
+"""The paper's studies and ours: definitions, runs, and the report on them.
 
 A study (:mod:`.studies`) is a list of numbered runs, each of which can be redone from its number
 alone (:mod:`.trial`). The runner (:mod:`.runner`) appends one line for each finished run to a

@@ -76,7 +76,7 @@ def rate_interval(successes: int, total: int) -> Interval | None:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is said of a group of runs.
+    """The summary of a group of runs.
 
     ``shd`` is over all runs, ``shd_answered`` over those that the paper would have counted.
     ``tv`` and ``limit_tv`` are over the runs with the right domain sizes, where there is a

@@ -1,4 +1,4 @@
-"""What the paper printed, to stand beside what we find.
+"""The numbers that the paper printed, to stand beside ours.
 
 Source: B. Kivva, G. Rajendran, P. Ravikumar and B. Aragam, *Learning latent causal graphs via
 mixture oracles*, NeurIPS 2021, ``sec:expts`` and ``sec: expt_details``. Average SHD by setting is
@@ -61,7 +61,7 @@ EDGES: Mapping[Key, float] = {
 
 @dataclass(frozen=True)
 class PublishedStudy:
-    """What the text says of one study; None where it says nothing.
+    """The statements of the text about one study; None where it says nothing.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _CSV_ONLY = "_points"
 
 @dataclass(frozen=True)
 class Section:
-    """What the page says of one study."""
+    """The part of the page about one study."""
 
     title: str
     sources: tuple[Source, ...]

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 HEADER_NAME = "study.json"
 RESULTS_NAME = "results.jsonl"
 _FORMAT, _FORMAT_VERSION = "mixoracle-study", 1
-# What decides the numbers that come out; a study continues only with the same.
+# These decide the results; a study continues only with the same.
 _DECISIVE = ("numpy", "scipy", "scikit-learn")
 # With this a line stays below 600 bytes when all else is as long as it gets.
 _REASON_LENGTH = 100
@@ -73,7 +73,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of one run; a failed run is a result too.
+    """The result of one run; a failed run is a result too.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Result:
             object.__setattr__(self, "reason", self.reason[: _REASON_LENGTH - 1] + "…")
 
     def to_line(self) -> str:
-        """The run as one line of JSON; what is empty is left out."""
+        """The run as one line of JSON; empty entries are left out."""
         held = {key: value for key, value in asdict(self).items() if value not in (None, (), "")}
         return json.dumps(held, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -156,7 +156,7 @@ class Result:
 
     @property
     def content(self) -> dict[str, Any]:
-        """All but the timing: what must not depend on how a study was run."""
+        """All but the timing; it must not depend on how a study was run."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "seconds"}
 
 

@@ -1,4 +1,4 @@
-"""What is run: the paper's two studies and five of our own, as numbered runs.
+"""The definitions: the paper's two studies and five of our own, as numbered runs.
 
 A study has arms, conditions under which its runs are made, and each arm goes through the same
 schedule of settings (m, n) in a fixed ratio. The run with a given number is the same whatever the

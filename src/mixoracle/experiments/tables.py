@@ -117,7 +117,7 @@ def study_tables(name: str, sources: Sequence[Source]) -> list[Table]:
 
 
 def headline(name: str, sources: Sequence[Source]) -> Table:
-    """What the paper states in words, and what it does not, one column for each source."""
+    """The numbers that the paper states in words, and more, one column for each source."""
     stated = _stated(name, sources)
     found = [_found(source) for source in sources]
     columns = (
@@ -145,7 +145,7 @@ _SECONDS = "average run time by setting and N, in seconds"
 
 
 def _stated(name: str, sources: Sequence[Source]) -> dict[str, str]:
-    """What the paper says of the study."""
+    """The paper's own numbers of the study."""
     cells = [cell for source in sources for cell in source.cells(by_setting=True)]
     times = [value for cell in cells if (value := _published(cell, "seconds")) is not None]
     stated = {_SECONDS: _range(times, ".2f")}
@@ -164,7 +164,7 @@ def _stated(name: str, sources: Sequence[Source]) -> dict[str, str]:
 
 
 def _found(source: Source) -> dict[str, str]:
-    """What came out of one source, row by row."""
+    """The results of one source, row by row."""
     whole = summarise(source.record.results)
     cells = [cell.summary for cell in source.cells(by_setting=True)]
     return {

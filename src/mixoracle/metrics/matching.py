@@ -110,7 +110,7 @@ def best_matching(
 
 
 class _MatchingCosts:
-    """What a matching costs: its SHD first, then how many domain sizes differ.
+    """The cost of a matching: its SHD first, then how many domain sizes differ.
 
     Both sets of latents are padded to the same number with latents that have no edges.
     """

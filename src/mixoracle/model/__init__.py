@@ -1,4 +1,4 @@
-"""The records that travel between the stages: what is learned and what is simulated.
+"""The records that travel between the stages: learned and simulated models.
 
 Each is frozen, checks itself when it is made, compares by value and prints helpfully. None of
 them knows how it was made: an exact oracle, a simulator and a learner fill the same records.

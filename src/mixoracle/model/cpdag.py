@@ -136,7 +136,7 @@ class CPDAG:
     def members_by_parents(self, nodes: Iterable[int]) -> Iterator[frozenset[Edge]]:
         """One member for each way in which the parents of ``nodes`` can differ.
 
-        What an intervention on ``nodes`` does depends on nothing else, and there are far fewer.
+        The effect of an intervention on ``nodes`` depends on nothing else, and there are far fewer.
         """
         for graph in self._closed().orientations(around=sum(1 << node for node in set(nodes))):
             yield CPDAG._of(graph).extension()

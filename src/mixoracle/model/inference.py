@@ -2,9 +2,9 @@
 
 P(H) answers the first; the second needs Λ. Λ is known up to equivalence, and the members of its
 class may disagree about an intervention, so every answer to *do* is the range over **all**
-members, with the answer of each beside it, never that of one arbitrary DAG. What an intervention
-does depends only on the parents of its targets, so one member for each way in which these can
-differ is enough.
+members, with the answer of each beside it, never that of one arbitrary DAG. The effect of an
+intervention depends only on the parents of its targets, so one member for each way in which these
+can differ is enough.
 
 Assumptions: a member's distribution is P(H) factorised along it, ∏ P(H_j | pa(H_j)), the same for
 all members. Where P(H) never shows a configuration that an intervention leads to, its mass could
@@ -299,7 +299,7 @@ def _averages(model: LatentModel, wanted: Sequence[Resolved]) -> Averages | None
 
 
 def _mean_of(model: LatentModel, wanted: Sequence[Resolved]) -> tuple[str, ...]:
-    """What each average is of, in words."""
+    """The column or level of each average, in words."""
     averages = _averages(model, wanted)
     if averages is None or model.components is None:
         return ()

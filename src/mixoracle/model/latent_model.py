@@ -1,4 +1,4 @@
-"""The whole model: what causes what, and how likely each joint hidden state is."""
+"""The whole model: the causal graph, and how likely each joint hidden state is."""
 
 from __future__ import annotations
 

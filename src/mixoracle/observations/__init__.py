@@ -1,4 +1,4 @@
-"""What was measured: named, vector-valued, typed and possibly incomplete.
+"""The measurements: named, vector-valued, typed and possibly incomplete.
 
 :class:`Observations` holds N cases of n observed variables, each a block of one or more columns.
 It is made from arrays, frames or files, checks itself, and never changes. A missing value is NaN;

@@ -109,7 +109,7 @@ def _recoded(column: Floats, given: Levels | None, known: Levels | None, name: s
     if lost.any():
         unknown = labels[int(codes[lost][0])]
         warnings.warn(
-            f"{name}: {int(lost.sum())} of {len(codes)} new values hold a level that was not "
+            f"{name}: {int(lost.sum())} of {len(codes)} new cells hold a level that was not "
             f"learned from (such as {unknown!r}); they count as missing",
             DataWarning,
             stacklevel=4,

@@ -24,7 +24,7 @@ from mixoracle.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-# What R, pandas and databases write for a missing value. "None" is left out: as an answer ("None",
+# R, pandas and databases write these for a missing value. "None" is left out: as an answer ("None",
 # "Some", "All") it is more common than as a missing value.
 MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 
@@ -41,7 +41,7 @@ Encoded = tuple[NDArray[np.float64], Levels | None]
 
 
 class ColumnKind(Enum):
-    """What the numbers of a column mean."""
+    """The meaning of the numbers of a column."""
 
     CONTINUOUS = "continuous"
     CATEGORICAL = "categorical"

@@ -1,8 +1,8 @@
 """Observations in files: ``.csv``, ``.tsv``, ``.parquet`` and ``.npz``; never a pickle.
 
-A file is trusted in nothing: what is cut off, foreign, or would need unpickling is refused with
-its place. Writing replaces the file in one step, and what was written reads back with the same
-names, kinds and values.
+A file is trusted in nothing: one that is cut off, foreign, or needs unpickling is refused, with
+the place of the fault. Writing replaces a file in one step, and it reads back with the same names,
+kinds and values.
 """
 
 from __future__ import annotations

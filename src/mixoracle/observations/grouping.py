@@ -140,7 +140,7 @@ def checked_names(names: Iterable[object]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the caller said about the columns; see :meth:`Observations.from_array`."""
+    """The caller's choices about the columns; see :meth:`Observations.from_array`."""
 
     groups: Groups = None
     names: Sequence[str] | None = None

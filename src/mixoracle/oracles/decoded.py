@@ -30,7 +30,7 @@ from mixoracle.model.joint_states import configurations
 from mixoracle.observations import Observations
 from mixoracle.oracles.candidate import Assignment, Candidate, DecodedCounts, Rivals
 from mixoracle.oracles.counts import ComponentCount
-from mixoracle.oracles.run import Report, Run, to_log
+from mixoracle.oracles.run import Report, Run, Stage, to_log
 
 Integers = NDArray[np.int64]
 
@@ -77,6 +77,7 @@ class DecodingOracle(ABC):
     def fit(self, observations: Observations, progress: Report | None = None) -> Self:
         """Learn from observations; ``progress`` is called with each stage."""
         run = Run(make_generator(self.random_state), report=progress or to_log)
+        run.report(Stage.PREPARING)
         prepared = prepare(observations, self.families, run.priors)
         self.candidates_ = self.candidates(prepared, run)
         return self

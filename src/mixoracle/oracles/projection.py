@@ -63,6 +63,10 @@ class ProjectionOracle(DecodingOracle):
         )
         self.max_starts = max_starts
 
+    def __repr__(self) -> str:
+        limits = f"max_components={self.max_components}, max_starts={self.max_starts}"
+        return f"{type(self).__name__}({limits})"
+
     def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
         run = run.with_own(self.max_components, self.n_jobs, self.random_state)
         max_starts = run.budget.mixture_starts if self.max_starts is None else self.max_starts

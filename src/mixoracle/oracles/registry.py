@@ -37,6 +37,11 @@ def resolve(oracle: object) -> CandidateOracle:
     """The oracle behind a name or an object; anything else is refused before any work."""
     if isinstance(oracle, str) and oracle in ORACLES:
         return ORACLES[oracle]()
+    if isinstance(oracle, type):
+        raise InvalidInputError(
+            f"oracle should be an object, not the class {oracle.__name__}; "
+            f"make one: {oracle.__name__}()"
+        )
     if isinstance(oracle, CandidateOracle):
         return oracle
     if isinstance(oracle, LearningOracle):

@@ -1,4 +1,4 @@
-"""What a report shows beside the model: counts, verdicts, state sizes, points to look at.
+"""The contents of a report beside the model: counts, verdicts, state sizes, points to look at.
 
 One frozen record of plain numbers and text, so that a report can be made again later without the
 data. The record goes to ``evidence.json`` and comes back the same. :mod:`.gathering` fills it.

@@ -40,7 +40,7 @@ _PROBABILITY_DIGITS = 4
 
 @dataclass(frozen=True)
 class Result:
-    """What ``mixoracle learn`` leaves behind, read back; ``run`` is for people and for scripts."""
+    """The result of ``mixoracle learn``, read back; ``run`` is for people and for scripts."""
 
     model: LatentModel
     evidence: Evidence

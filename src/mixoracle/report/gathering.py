@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 class Fitted(Protocol):
-    """What is asked of a fitted learner."""
+    """The attributes that a fitted learner needs here."""
 
     model_: LatentModel
     counts_: Any

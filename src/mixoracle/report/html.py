@@ -100,7 +100,7 @@ def render(result: Result) -> str:
         joint=charts.joint_picture(result.model),
         joint_rows=_joint_rows(result.model),
         n_joint=result.model.joint.table.size,
-        # What fails comes first: it is what a reader has to know.
+        # Failed assumptions come first: a reader has to know them.
         verdicts=sorted(result.evidence.verdicts, key=lambda v: _FAILS_FIRST.index(v.holds)),
         panels=[_panel(result.model, result.evidence, j) for j in range(result.model.n_latent)],
         matrix=_pair_matrix(result.evidence),

@@ -1,7 +1,7 @@
 """How wide a name is when drawn, and how to show one that is too wide, hostile or foreign.
 
 A picture made without a browser cannot measure text, so widths are estimated on the generous side
-from the kind of each character. Names are data: what no XML document may hold is replaced, text
+from the kind of each character. Names are data: characters that XML forbids are replaced, text
 that runs from right to left is kept from turning its surroundings, and long names are cut with
 the full name left to a tooltip.
 """
@@ -27,7 +27,7 @@ _ISOLATE, _END_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE
 
 
 def printable(text: str) -> str:
-    """The text with what XML forbids, and what would break a line, replaced."""
+    """The text with line breaks, and characters that XML forbids, replaced."""
     return "".join(_REPLACEMENT if _forbidden(letter) else letter for letter in text)
 
 

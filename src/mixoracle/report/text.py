@@ -55,7 +55,7 @@ def latent_edges(model: LatentModel) -> Text:
 
 
 def verdicts_explained(verdicts: Iterable[Verdict]) -> Group:
-    """Each assumption in plain words: what it means, what was found, what to do if it fails."""
+    """Each assumption in plain words: its meaning, its verdict, and the remedy if it fails."""
     parts: list[Any] = []
     for verdict in verdicts:
         meaning = words.meaning_of(verdict)
@@ -70,7 +70,7 @@ def verdicts_explained(verdicts: Iterable[Verdict]) -> Group:
 
 
 def trust_panel(model: LatentModel, evidence: Evidence) -> Panel:
-    """What to trust and what not."""
+    """The reasons for and against the answer."""
     lines = [Text(f"+ {line}", style="green") for line in words.trust(model, evidence)]
     doubts = words.doubts(model, evidence)
     lines += [Text(f"! {line}", style="yellow") for line in doubts]
@@ -80,7 +80,7 @@ def trust_panel(model: LatentModel, evidence: Evidence) -> Panel:
 
 
 def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
-    """What was learned, for somebody who reads nothing else."""
+    """The answer, for somebody who reads nothing else."""
     parts: list[Any] = [Text(words.headline(model, evidence), style="bold")]
     parts += [Text(f"  {line}") for line in words.findings(model, evidence)]
     parts += [Text(f"  {line}") for line in words.other_kind(model, evidence)]
@@ -142,7 +142,7 @@ def _kind(group: KindOfColumns) -> str:
 
 
 def understood_table(columns: Sequence[Column], names: Sequence[str], n_samples: int) -> Table:
-    """What was read from a file, variable by variable, before anything is learned from it."""
+    """The variables of a file, as they were read, before anything is learned from it."""
     table = Table(title=f"{n_samples} cases of {len(names)} variables")
     for title in ("variable", "columns", "read as"):
         table.add_column(title)
@@ -211,7 +211,7 @@ def model_document(model: LatentModel) -> dict[str, Any]:
 
 
 def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[str, Any]:
-    """What was learned, for machines."""
+    """The answer, for machines."""
     return {
         "out": out,
         "rows": evidence.n_samples,

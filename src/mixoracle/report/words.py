@@ -61,7 +61,7 @@ MEANINGS = {
         "more cases, or cases chosen to include the rare combination, help.",
     ),
     "assump:strong:SDC": Meaning(
-        "Measurements notice every state",
+        "Every state shows in the measurements",
         "A measurement looks different in each state of the causes that drive it.",
         "A measurement that looks the same in two states hides the difference; its count of "
         "components is too small. A finer measurement, or leaving it out, helps.",
@@ -75,7 +75,7 @@ MEANINGS = {
     ),
     "thm:hidden-bipartite:eff": Meaning(
         "Small groups of measurements suffice",
-        "Counts over few measurements at a time are enough to find which cause drives which.",
+        "Counts over few measurements at a time show which measurements each cause drives.",
         "The slower exact method was needed; the answer itself is not in doubt for this reason.",
         matters=False,
     ),
@@ -102,8 +102,8 @@ MEANINGS = {
     "sec:exact": Meaning(
         "The components have the shape that was assumed",
         "Within one component, cases scatter as the assumed kind of distribution says.",
-        "How likely the states of single cases are is only approximate for the measurements that "
-        "are named; a transformation, such as the logarithm, may help.",
+        "The probabilities of the states of single cases are approximate, because of the "
+        "measurements that are named; a transformation, such as the logarithm, may help.",
     ),
     "background": Meaning(
         "Background knowledge is honoured",
@@ -149,7 +149,7 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
 
 
 def relations(model: LatentModel) -> list[str]:
-    """What causes what among the hidden causes, a sentence for each edge."""
+    """The arrows among the hidden causes, a sentence for each edge."""
     names = [shortened(name) for name in model.latent_names]
     sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
     depend = [f"{names[i]} and {names[j]}" for i, j in model.latent_graph.links]
@@ -165,7 +165,7 @@ def relations(model: LatentModel) -> list[str]:
 
 
 def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
-    """What not to trust, and why; empty where nothing speaks against the answer."""
+    """The reasons against the answer; empty where there are none."""
     names = model.observed_names
     empty = emptiness(model, evidence)
     sentences = [
@@ -258,7 +258,7 @@ def fits(other: Alternative) -> str:
 
 
 def trust(model: LatentModel, evidence: Evidence) -> list[str]:
-    """What speaks for the answer."""
+    """The reasons for the answer."""
     sentences = []
     decided = [verdict for verdict in evidence.verdicts if verdict.holds is not None]
     if decided and not evidence.failed:

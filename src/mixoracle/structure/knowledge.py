@@ -1,4 +1,4 @@
-"""What is known about Λ beforehand: required arrows, forbidden arrows, tiers.
+"""Background knowledge about Λ: required arrows, forbidden arrows, tiers.
 
 Latents are named or counted from 0. Tiers are an order in time: nothing in a later tier causes
 anything in an earlier one. Knowledge that contradicts itself is refused with the edges named;

@@ -74,7 +74,7 @@ def _seen(margins: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class PCSearch:
-    """What the tests say.
+    """The results of the tests.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _DEFAULT_ALPHA = 0.01
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found, and how clear it was.
+    """The result of a search, and how clear it was.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""G = Γ ∪ Λ with its names but without probabilities: what graph formats can hold."""
+"""G = Γ ∪ Λ with its names but without probabilities, as graph formats hold it."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _plain(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """What :func:`_plain` wrote, back."""
+    """Undo :func:`_plain`."""
     if isinstance(value, list):
         return [_number(held) for held in value]
     return np.inf if value == _INFINITE else value

@@ -1,4 +1,4 @@
-"""Names that survive every format: what a format cannot hold is written as an escape.
+"""Names that survive every format: characters that a format cannot hold are escaped.
 
 Latents and observed variables may be called anything: quotes, line breaks, other scripts. A
 backslash followed by ``u`` and four hexadecimal digits stands for a character, as in JSON; the

@@ -1,0 +1,118 @@
+"""The learner's random_state reaches every step that draws."""
+
+import warnings
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from mixoracle import Background, KnownLatent, LatentGraphLearner, bipartite
+from mixoracle.datasets import item_problem, paper_problem
+from mixoracle.errors import AssumptionWarning
+from mixoracle.inference import start
+from mixoracle.mixtures import mixture, segmentation
+from mixoracle.oracles.kmeans import tasks
+
+
+def fit(observations, random_state, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        return LatentGraphLearner(random_state=random_state, **settings).fit(observations)
+
+
+def assert_seeds_follow(drawn):
+    """``drawn(random_state)`` lists what was drawn: the same for one seed, not for two."""
+    first, again, other = drawn(1), drawn(1), drawn(2)
+    assert first
+    assert first == again
+    assert first != other
+    assert drawn(np.random.default_rng(1)) == first
+
+
+@pytest.fixture
+def seeds_of_cuts(monkeypatch):
+    """The seeds that k-means got in a module."""
+
+    def spy(module):
+        found = []
+
+        def recorded(block, n_pieces, seed, budget):
+            found.append(seed)
+            return segmentation.cut(block, n_pieces, seed, budget)
+
+        monkeypatch.setattr(module, "cut", recorded)
+        return found
+
+    return spy
+
+
+def test_the_start_of_a_graph_that_is_known(seeds_of_cuts):
+    problem = item_problem(2, 8, 300, random_state=0)
+    latents = [
+        KnownLatent(name, np.flatnonzero(column).tolist(), exactly=True, domain_size=size)
+        for name, column, size in zip(
+            problem.model.latent_names,
+            problem.model.bipartite.T,
+            problem.model.domain_sizes,
+            strict=True,
+        )
+    ]
+    knowledge = Background(latents, complete=True)
+    found = seeds_of_cuts(start)
+
+    def drawn(random_state):
+        found.clear()
+        fit(problem.observations, random_state, knowledge=knowledge)
+        return list(found)
+
+    assert_seeds_follow(drawn)
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("oracle", ["projection", "signature"])
+def test_the_starts_of_the_mixture_over_all_variables(seeds_of_cuts, oracle):
+    observations = item_problem(2, 8, 300, random_state=0).observations
+    found = seeds_of_cuts(mixture)
+
+    def drawn(random_state):
+        found.clear()
+        fit(observations, random_state, oracle=oracle)
+        return list(found)
+
+    assert_seeds_follow(drawn)
+
+
+def test_the_recovery_of_the_graph(monkeypatch):
+    problem = paper_problem(2, 5, 2, 300, random_state=0, covariance="code")
+    found, recover = [], bipartite.recover
+
+    def recorded(oracle, method, *, tolerance, random_state):
+        found.append(int(deepcopy(random_state).integers(2**62)))
+        return recover(oracle, method, tolerance=tolerance, random_state=random_state)
+
+    monkeypatch.setattr(bipartite, "recover", recorded)
+
+    def drawn(random_state):
+        found.clear()
+        fit(problem.observations, random_state, bipartite="jennrich")
+        return list(found)
+
+    assert_seeds_follow(drawn)
+
+
+def test_the_papers_oracle(monkeypatch):
+    problem = paper_problem(1, 3, 2, 150, random_state=0, covariance="code")
+    found, prepare = [], tasks.Workbench.prepare
+
+    def recorded(observations, limit, seed, n_jobs):
+        found.append(seed)
+        return prepare(observations, limit, seed, n_jobs)
+
+    monkeypatch.setattr(tasks.Workbench, "prepare", recorded)
+
+    def drawn(random_state):
+        found.clear()
+        fit(problem.observations, random_state, oracle="kmeans")
+        return list(found)
+
+    assert_seeds_follow(drawn)
