@@ -31,6 +31,7 @@ from mixoracle.errors import (
 )
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals
+from mixoracle.inference.outlying import density_limits, without_outlying
 from mixoracle.mixtures.columns import Column
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
@@ -121,6 +122,9 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         The family of the components, of all or of some observed variables, where the kind of a
         column does not tell it: ``gaussian``, ``diagonal`` (independent columns), ``student``
         (heavy tails), ``gamma`` (positive amounts) or ``counts``.
+    set_aside : bool
+        Treat values of numbers that stand alone, far from all others of their variable, as
+        missing. One such value in a thousand would otherwise pass for a state of its own.
 
     Attributes
     ----------
@@ -141,6 +145,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
     columns_ : tuple of Column
         What each column was taken for: levels, counts, numbers of a family.
+    set_aside_ : (N, n) bool array
+        The values that stand alone and were treated as missing.
     repairs_ : tuple of str
         What was changed to make the counts consistent.
     corrections_ : tuple of str
@@ -171,6 +177,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     corrections_: tuple[str, ...]
     n_features_in_: int
     columns_: tuple[Column, ...]
+    set_aside_: NDArray[np.bool_]
+    _limits: Floats
     _source: Source
     _learned_from: Observations
     # Not for users: what the numbers are worth is measured by changing them here.
@@ -190,6 +198,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         progress: bool | Report = False,
         knowledge: Background | None = None,
         families: Families = None,
+        set_aside: bool = True,
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -202,6 +211,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self.progress = progress
         self.knowledge = knowledge
         self.families = families
+        self.set_aside = set_aside
 
     def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
@@ -224,7 +234,9 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 self._priors,
             )
             report(Stage.PREPARING)
-            prepared = prepare(observations, self.families, run.priors)
+            prepared = prepare(
+                observations, self.families, run.priors, run.budget, set_aside=self.set_aside
+            )
             candidates = oracle.candidates(prepared, run)
             report(Stage.REFINING)
             iterations = run.budget.em_refinement if self.refine else 0
@@ -260,6 +272,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             _source=source,
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
+            set_aside_=prepared.set_aside,
+            _limits=density_limits(model.components or (), prepared),
             oracle_=best.counts,
             source_=best.source,
             counts_=ComponentCounts(observations.names, best.counts.count),
@@ -322,7 +336,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 f"new rows should have the variables that were learned from; {unknown[0]!r} is "
                 f"missing, there are {', '.join(observations.names)}"
             )
-        return conform(observations, model.observed_names, self._learned_from)
+        blocks = conform(observations, model.observed_names, self._learned_from)
+        return without_outlying(model.components or (), blocks, self._limits)
 
     def _known(self, observed_names: tuple[str, ...]) -> ResolvedBackground:
         """What is known about these variables, checked before any work is done."""

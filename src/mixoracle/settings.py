@@ -1,10 +1,11 @@
-"""Every number that the core was given rather than computed: how much work, and what is believed.
+"""The numbers that the core was given rather than computed: how much work, and what is believed.
 
-:class:`Budget` bounds the work. More of it never makes an answer wrong, only later. :class:`Priors`
-holds what is believed before any data are seen; an answer may depend on it. Both are passed down
-from the learner, so that nothing in the core has a number of its own but for limits of double
-precision. How far the answers and the seconds depend on each of them is measured by
-``benchmarks/bench_sensitivity.py``; ``docs/constants.md`` has the table.
+:class:`Budget` bounds the work: more of it takes longer, and may end at a better optimum.
+:class:`Priors` holds what is believed before any data are seen; an answer may depend on it. Both
+are passed down from the learner. A number stays where it is used if it is a limit of double
+precision, the tolerance of an iteration, or part of one family's own mathematics. How far answers
+and seconds depend on each number is measured by ``benchmarks/bench_sensitivity.py``;
+``docs/constants.md`` has the table.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ class Budget:
     tail_rows: int = 1_000
     # Numbers of one array that is worked on at a time: 32 MB of them.
     chunk_entries: int = 4_000_000
+
+    # The nearest neighbour whose distance tells whether a row stands alone, and the rows in which
+    # it shows what is usual.
+    neighbours: int = 8
+    isolation_rows: int = 1_000
 
     # --- components ---
     # The most components of one variable, where nobody says otherwise.
@@ -115,6 +121,14 @@ class Priors:
     rows_per_level: float = 1.0
     # Degrees of freedom of Student components: heavy tails, but with a variance and a skewness.
     student_degrees: float = 4.0
+
+    # --- values that stand alone ---
+    # Robust standard deviations, of the logarithm of the distance to a neighbour, above the median.
+    isolation: float = 4.0
+    # The most of one variable that is set aside: beyond it these are rows of a kind.
+    set_aside_share: float = 0.2
+    # The share of the rows that a component has at least: so many rows close together are one.
+    smallest_component: float = 0.005
 
     # --- how many components ---
     # The Dirichlet concentration of the labels of pieces, and of joint states.

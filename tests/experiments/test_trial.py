@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import mixoracle.bipartite
 import mixoracle.datasets
 import mixoracle.learner
 import mixoracle.metrics
@@ -78,7 +79,7 @@ def test_the_learner_names_the_stages_that_we_listen_for(task):
     ("where", "name", "stage"),
     [
         (mixoracle.datasets, "paper_problem", "draw"),
-        (mixoracle.learner.SignatureOracle, "fit", "oracle"),
+        (mixoracle.SignatureOracle, "candidates", "oracle"),
         (mixoracle.solving, "refine", "graph"),
         (LatentGraphLearner, "_search", "search"),
         (mixoracle.metrics, "compare_states", "compare"),
@@ -115,7 +116,7 @@ def test_an_interruption_is_no_result(monkeypatch, task, error):
 
 def test_a_contradiction_that_the_learner_survives_is_recorded(monkeypatch, task):
     reason = "k({X1}) = 7 fits no graph"
-    monkeypatch.setattr(LatentGraphLearner, "_recover", raising(InconsistentCountsError(reason)))
+    monkeypatch.setattr(mixoracle.bipartite, "check", raising(InconsistentCountsError(reason)))
     result = perform(task)
     assert (result.status, result.stage, result.reason) == ("fallback", "graph", reason)
     assert "obs:counting" in result.broken

@@ -17,7 +17,13 @@ from mixoracle.cli.terminal import (
 
 # Both kinds of edges among the causes, and an answer in seconds.
 _LATENTS, _OBSERVED, _SAMPLES, _SEED = 4, 8, 3000, 14
-_SETTINGS = {"oracle": "signature", "search": "auto", "max_components": None, "jobs": 1}
+_SETTINGS = {
+    "oracle": "signature",
+    "search": "auto",
+    "max_components": None,
+    "jobs": 1,
+    "set_aside": True,
+}
 
 
 @click.command("demo", epilog=example("mixoracle demo --out demo-result"))

@@ -98,6 +98,7 @@ def fit(
         random_state=settings["seed"],
         progress=tell,
         families=dict(given.families) or None,
+        set_aside=settings["set_aside"],
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

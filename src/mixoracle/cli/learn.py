@@ -99,6 +99,12 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
     help="Processors to use; -1 uses all.",
 )
 @click.option(
+    "--set-aside/--keep-all",
+    default=True,
+    show_default=True,
+    help="Treat single values far from all others of their variable as missing, or keep them.",
+)
+@click.option(
     "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is kept."
 )
 @click.option("--dry-run", is_flag=True, help="Show how the data were read, and learn nothing.")

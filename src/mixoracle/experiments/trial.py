@@ -21,6 +21,7 @@ import numpy as np
 from mixoracle.errors import AssumptionWarning, MixoracleError
 from mixoracle.experiments.results import Result, Score
 from mixoracle.experiments.studies import Task
+from mixoracle.oracles.run import Stage
 
 if TYPE_CHECKING:
     from mixoracle.datasets import Problem
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # The stages that the learner reports after the oracle, and the stage of a trial that then begins.
-LEARNER_STAGES = {
-    "recovering the graph and refining it": "graph",
-    "searching the latent graph": "search",
+LEARNER_STAGES: dict[str, str] = {
+    Stage.REFINING: "graph",
+    Stage.SEARCHING: "search",
 }
 # The verdict that says whether steps (b) to (d) met a contradiction.
 _CONSISTENCY = "obs:counting"

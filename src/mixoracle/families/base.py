@@ -23,6 +23,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -199,6 +200,22 @@ def positive_parameters(values: Any, shape: tuple[int, ...], what: str) -> Float
     return array
 
 
+def distinct_patterns(
+    seen: NDArray[np.bool_],
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """The different rows of ``seen`` (N, width) in order, and which of them each row is.
+
+    Eight values make a byte and bytes make a number, which sorts far more quickly than a row.
+    """
+    packed = np.packbits(seen, axis=1)
+    padded = np.zeros((len(seen), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    words = padded.view(">u8")
+    keys = words[:, 0] if words.shape[1] == 1 else words
+    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return seen[first], which.ravel().astype(np.int64)
+
+
 @dataclass(frozen=True)
 class Patterns:
     """Which values of a block were seen.
@@ -215,12 +232,16 @@ class Patterns:
         missing = np.isnan(block)
         if not missing.any():
             return None
-        seen, which = np.unique(~missing, axis=0, return_inverse=True)
-        return cls(seen, which.ravel().astype(np.int64))
+        return cls(*distinct_patterns(~missing))
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Patterns:
         """The patterns of some of the rows."""
         return Patterns(self.seen, self.which[rows])
+
+    @cached_property
+    def is_all_or_nothing(self) -> bool:
+        """Whether each row was seen as a whole or not at all: then its features say it all."""
+        return bool(np.all(self.seen.all(axis=1) | ~self.seen.any(axis=1)))
 
     def of_columns(self, columns: NDArray[np.int64]) -> Patterns:
         """The patterns within some of the columns."""

@@ -1,8 +1,8 @@
 """What normal and Student components share: a centre and a symmetric positive matrix for each.
 
-Where there are many columns they are seen through their leading directions. With missing values
-they are taken as independent within a component instead, because a rotation would spread each of
-them over all coordinates.
+Where there are many columns they are seen through their leading directions. If some values of a
+row are missing they are taken as independent within a component instead, because a rotation would
+spread each missing value over all coordinates.
 """
 
 from __future__ import annotations
@@ -125,10 +125,12 @@ class EllipticalPart(NumberPart):
         plain = cls._fit_columns(block, columns, priors)
         if plain.n_coordinates <= MAX_WIDTH or plain.selected is None:
             return plain
-        if np.isnan(block).any():
+        missing = np.isnan(block)
+        if np.any(missing.any(axis=1) & ~missing.all(axis=1)):
             return DiagonalPart.fit(block, columns, n_levels, priors)
         varying = plain.selected
-        scaled = (block[:, varying] - plain.shift[varying]) / plain.scale[varying]
+        whole = block[~missing[:, 0]]
+        scaled = (whole[:, varying] - plain.shift[varying]) / plain.scale[varying]
         values, vectors = np.linalg.eigh(scaled.T @ scaled / len(scaled))
         rotation = np.zeros((block.shape[1], MAX_WIDTH))
         rotation[varying] = vectors[:, ::-1][:, :MAX_WIDTH]

@@ -178,7 +178,7 @@ class EllipticalFamily(Family):
         self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
     ) -> Floats:
         """The density of the seen values alone; 0 where there are none."""
-        if patterns is None:
+        if patterns is None or patterns.is_all_or_nothing:
             return self._log_density_of_whole(features, components)
         means, matrices = self._parameters(components)
         result = np.zeros((len(features), len(means)))
@@ -245,7 +245,7 @@ class EllipticalFamily(Family):
         patterns: Patterns | None = None,
     ) -> Floats:
         """The E-step: what the whole rows would add up to, expected given their seen values."""
-        if patterns is None and not self.weighs_rows:
+        if (patterns is None or patterns.is_all_or_nothing) and not self.weighs_rows:
             return np.asarray(share.T @ features)
         patterns = patterns or self._whole(len(features))
         means, matrices = self._parameters(components)
@@ -275,7 +275,7 @@ class EllipticalFamily(Family):
         A row is worth the share of its values that were seen. Counted as a whole row it would be
         evidence for the component that it was completed from, in values that nobody saw.
         """
-        if patterns is None and not self.weighs_rows:
+        if (patterns is None or patterns.is_all_or_nothing) and not self.weighs_rows:
             return features
         patterns = patterns or self._whole(len(features))
         if components is None:

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle.families.base import Floats, distinct_patterns
 
 
 def rows_by_pattern(block: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Rows with the same values seen, and those columns; rows without any are passed over."""
-    seen, which = np.unique(~np.isnan(block), axis=0, return_inverse=True)
-    for pattern, rows in rows_of_patterns(seen, which.ravel()):
+    for pattern, rows in rows_of_patterns(*distinct_patterns(~np.isnan(block))):
         yield rows, np.flatnonzero(pattern)
 
 

@@ -7,7 +7,7 @@ and of the uncertainty about which row is in which component, so that components
 are not counted twice.
 
 Assumes that observed variables are independent given the component. EM finds a local optimum, so
-it is run from several starts, and how many ended at the same answer is told.
+it is run from several starts, and the result says how many ended at the same answer.
 """
 
 from __future__ import annotations

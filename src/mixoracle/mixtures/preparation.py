@@ -22,10 +22,12 @@ from mixoracle.families.base import Family, Floats, Patterns
 from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.mixtures.columns import Column, read_columns
+from mixoracle.mixtures.isolation import isolated
 from mixoracle.mixtures.rows import VariableRows
+from mixoracle.mixtures.ties import spread_ties
 from mixoracle.model import ComponentSet
 from mixoracle.observations import Observations
-from mixoracle.settings import Priors
+from mixoracle.settings import Budget, Priors
 
 # Variances square the data and densities divide by them; both must stay within double precision.
 LARGEST = 1e100
@@ -44,6 +46,8 @@ class Prepared:
     ``variables`` and ``rows`` give the canonical order: entry p is the position, in the
     observations, of what stands at place p here. ``encoders`` and ``blocks`` are in that order.
     ``log_units`` added to a log-likelihood over the coordinates gives it in the original units.
+    ``set_aside`` (N, n), in the order of the observations, marks values that stand alone and are
+    treated as missing.
     """
 
     observations: Observations
@@ -53,6 +57,7 @@ class Prepared:
     encoders: tuple[Encoder, ...]
     blocks: tuple[Floats, ...]
     log_units: float
+    set_aside: NDArray[np.bool_]
 
     @property
     def n_samples(self) -> int:
@@ -82,7 +87,8 @@ class Prepared:
     def for_search(self) -> Prepared:
         """The same observations with families that structure can be searched with."""
         encoders = tuple(encoder.for_search() for encoder in self.encoders)
-        return replace(self, encoders=encoders)
+        changed = any(new is not old for new, old in zip(encoders, self.encoders, strict=True))
+        return replace(self, encoders=encoders) if changed else self
 
     def features(self, place: int, rows: NDArray[np.int64] | slice) -> Floats:
         """The family's features of some rows of the variable at ``place``."""
@@ -135,9 +141,18 @@ class Prepared:
 
 
 def prepare(
-    observations: Observations, families: Families = None, priors: Priors = Priors()
+    observations: Observations,
+    families: Families = None,
+    priors: Priors = Priors(),
+    budget: Budget = Budget(),
+    *,
+    set_aside: bool = True,
 ) -> Prepared:
-    """Bring observations into canonical order and units; ``families`` are those declared."""
+    """Bring observations into canonical order and units; ``families`` are those declared.
+
+    Rounded numbers are spread over their rounding step. With ``set_aside``, values of numbers
+    that stand alone become missing values.
+    """
     _refuse_too_few(observations)
     for name in observations.names:
         _refuse_unusable(name, observations)
@@ -148,18 +163,27 @@ def prepare(
     variables = np.array(sorted(range(len(keyed)), key=lambda i: keyed[i][1]), dtype=np.int64)
     ordered = [observations[int(i)][:, keyed[i][0]] for i in variables]
     rows = _order_rows(ordered)
-    encoders, blocks = [], []
+    encoders, blocks, aside = [], [], np.zeros((len(rows), len(variables)), dtype=bool)
     log_units = 0.0
     for i, block in zip(variables, ordered, strict=True):
-        order = keyed[i][0]
-        own = [column for column in columns if column.observed == i]
-        kinds = [own[c].family for c in order]
-        encoder = fit_encoder(block[rows], kinds, [own[c].n_levels for c in order], priors)
-        blocks.append(encoder.encode(block[rows]))
-        log_units += encoder.log_units(block[rows], blocks[-1])
+        order, own = keyed[i][0], block[rows]
+        read_as = [column for column in columns if column.observed == i]
+        kinds = [read_as[c].family for c in order]
+        sizes = [read_as[c].n_levels for c in order]
+        encoder = fit_encoder(own, kinds, sizes, priors)
+        if encoder.is_shape_judged:
+            own = spread_ties(own)
+        if encoder.is_shape_judged and set_aside:
+            family = encoder.for_search().family
+            aside[rows, i] = alone = isolated(encoder.encode(own), family, budget, priors)
+            if alone.any():
+                own[alone] = np.nan
+                encoder = fit_encoder(own, kinds, sizes, priors)
+        blocks.append(encoder.encode(own))
+        log_units += encoder.log_units(own, blocks[-1])
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))
     return Prepared(
-        observations, columns, variables, rows, tuple(encoders), tuple(blocks), log_units
+        observations, columns, variables, rows, tuple(encoders), tuple(blocks), log_units, aside
     )
 
 

@@ -21,6 +21,9 @@ from mixoracle.mixtures.rows import VariableRows
 from mixoracle.model.joint_states import numbered
 from mixoracle.settings import Budget, Priors
 
+# Where so many rows are whole, nothing is lost by looking at them alone first.
+_NEARLY_ALL = 0.9
+
 
 def segment(
     variable: VariableRows, max_components: int, seed: int, budget: Budget, priors: Priors
@@ -30,7 +33,7 @@ def segment(
     if patterns is None:
         return _segment_whole(variable, max_components, seed, budget, priors)
     whole = np.asarray(patterns.seen.all(axis=1))[patterns.which]
-    if whole.sum() >= budget.whole_rows:
+    if whole.sum() >= min(budget.whole_rows, _NEARLY_ALL * len(whole)):
         inside = variable.take(np.flatnonzero(whole))
         labels, merging = _segment_whole(inside, max_components, seed, budget, priors)
         features = inside.features

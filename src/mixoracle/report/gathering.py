@@ -9,7 +9,7 @@ Assumes a fitted learner and the observations that it learned from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any, Protocol
@@ -28,6 +28,8 @@ from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scat
 MAX_POINTS = 300
 # Pairs grow with the square of the variables; beyond this the least certain cannot be read anyway.
 MAX_PAIRS = 2000
+# Rows that a note names one by one.
+MAX_ROWS_NAMED = 10
 # Columns and levels of one variable that are shown one by one.
 MAX_EFFECT_COLUMNS = 8
 # A case of which less than this share of the columns is known would be pictured by chance.
@@ -54,6 +56,7 @@ class Fitted(Protocol):
     converged_: bool
     n_iter_: int
     columns_: tuple[Column, ...]
+    set_aside_: NDArray[np.bool_]
 
 
 def gather(
@@ -106,8 +109,22 @@ def gather(
         converged=bool(fitted.converged_),
         n_iter=int(fitted.n_iter_),
         failure=failure,
-        notes=tuple(notes),
+        notes=(*notes, *_set_aside_notes(model.observed_names, fitted.set_aside_)),
     )
+
+
+def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iterator[str]:
+    """Which values were treated as missing because they stand alone, a sentence a variable."""
+    for name, column in zip(names, set_aside.T, strict=True):
+        rows = np.flatnonzero(column)
+        if len(rows):
+            named = ", ".join(str(row + 1) for row in rows[:MAX_ROWS_NAMED])
+            more = ", …" if len(rows) > MAX_ROWS_NAMED else ""
+            values, were = ("value", "was") if len(rows) == 1 else ("values", "were")
+            yield (
+                f"{name}: {len(rows):,} of {len(column):,} {values} {were} treated as missing, "
+                f"because no other value is near (rows {named}{more})"
+            )
 
 
 def _count(fitted: Fitted, members: tuple[int, ...]) -> Count:

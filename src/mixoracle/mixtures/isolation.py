@@ -1,0 +1,118 @@
+"""Values that stand alone: rows of one variable far from all others are treated as not measured.
+
+One value out of place in a thousand looks, to any mixture, like a component of its own, and each
+such component is a hidden state that does not exist. A row that belongs to some component has
+others close by, however small the component is; a row that was measured or copied wrongly has
+none. Rows are suspect if the distance to one of their nearest neighbours is extreme, on a
+logarithmic scale, against the quartiles of all rows [1]_. A suspect stands alone if fewer rows
+than make a component are within the distance that two rows of one component have, by the scatter
+within the components of all rows that are not suspect. Such a value is a missing value and nothing
+more: the other variables of the same row still count.
+
+Assumes that the components of one variable do not differ in scale by orders of magnitude: a
+component that is very much wider than the others looks isolated in every row. It is kept if it
+holds more than the share of rows that may be set aside.
+
+References
+----------
+.. [1] S. Ramaswamy, R. Rastogi, K. Shim. Efficient algorithms for mining outliers from large data
+   sets. SIGMOD 2000. (Distance to the k-th nearest neighbour.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+from scipy.stats import chi2
+
+from mixoracle.families.base import Family, Floats
+from mixoracle.mixtures.rows import VariableRows
+from mixoracle.mixtures.segmentation import segment
+from mixoracle.settings import Budget, Priors
+
+Bools = NDArray[np.bool_]
+
+# The interquartile range of a normal distribution, in standard deviations.
+_NORMAL_QUARTILES = 1.349
+# The same rows are cut in the same way whatever else is drawn: no seed decides what is set aside.
+_SEED = 0
+
+
+def isolated(
+    block: Floats, family: Family, budget: Budget = Budget(), priors: Priors = Priors()
+) -> Bools:
+    """Which rows of a variable's coordinates (N, d) stand alone; never one with missing values."""
+    alone = np.zeros(len(block), dtype=bool)
+    whole = np.flatnonzero(~np.isnan(block).any(axis=1))
+    distinct, member = _distinct(block[whole])
+    neighbour = min(budget.neighbours, int(priors.smallest_component * len(distinct)) - 1)
+    if neighbour < 1:
+        return alone
+    far = _suspects(distinct, neighbour, budget, priors)
+    if far.any():
+        far[far] = _without_company(distinct, far, neighbour, family, budget, priors)
+    if far[member].sum() <= priors.set_aside_share * len(block):
+        alone[whole[far[member]]] = True
+    return alone
+
+
+def _distinct(block: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """The different rows, and which of them each row is: a copy is no neighbour."""
+    if len(np.unique(block[:, 0])) == len(block):
+        return block, np.arange(len(block))
+    distinct, member = np.unique(block, axis=0, return_inverse=True)
+    return distinct, member.ravel()
+
+
+def _suspects(block: Floats, neighbour: int, budget: Budget, priors: Priors) -> Bools:
+    """Rows whose distance to that neighbour is extreme, by the quartiles of its logarithm.
+
+    The quartiles show in some of the rows. A row that is close to one of those, which has its own
+    neighbours close by, has neighbours enough; only the few others are looked at themselves.
+    """
+    tree = KDTree(_at_most(block, budget.search_rows))
+
+    def distance(rows: Floats) -> Floats:
+        return np.asarray(tree.query(rows, k=[neighbour + 1])[0])[:, 0]
+
+    some = _at_most(block, budget.isolation_rows)
+    known = distance(some)
+    scale = np.log(np.maximum(known, np.finfo(float).tiny))
+    low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
+    limit = np.exp(middle + priors.isolation * (high - low) / _NORMAL_QUARTILES)
+    to_known, which = KDTree(some).query(block)
+    far = np.asarray(to_known + known[which] > limit)
+    far[far] = distance(block[far]) > limit
+    return far
+
+
+def _without_company(
+    block: Floats, suspects: Bools, neighbour: int, family: Family, budget: Budget, priors: Priors
+) -> Bools:
+    """Which of the suspects have fewer than ``neighbour`` rows as near as one component's are."""
+    some = _at_most(block[~suspects], budget.isolation_rows)
+    whitening = _within_components(some, family, budget, priors)
+    # Twice a χ² variable is the squared distance of two rows of one normal component.
+    reach = np.sqrt(2.0 * chi2.ppf(1.0 - priors.false_alarm, block.shape[1]))
+    tree = KDTree(_at_most(block, budget.search_rows) @ whitening)
+    near = np.asarray(tree.query(block[suspects] @ whitening, k=[neighbour + 1])[0])[:, 0]
+    return np.asarray(near > reach)
+
+
+def _within_components(block: Floats, family: Family, budget: Budget, priors: Priors) -> Floats:
+    """The matrix that makes the scatter within the components of these rows that of a sphere."""
+    rows = VariableRows(family, block, family.features(block), None, shows_shape=False)
+    most = max(1, len(block) // (2 * priors.rows_per_piece))
+    labels, _ = segment(rows, min(budget.components, most), _SEED, budget, priors)
+    sizes = np.bincount(labels)
+    means = np.stack([np.bincount(labels, column) / sizes for column in block.T], axis=1)
+    residual = block - means[labels]
+    scatter = residual.T @ residual / max(1, len(block) - len(sizes))
+    values, vectors = np.linalg.eigh(scatter)
+    return np.asarray(vectors / np.sqrt(np.maximum(values, priors.variance_floor)))
+
+
+def _at_most(block: Floats, n_rows: int) -> Floats:
+    """Evenly spaced rows, about so many."""
+    return block[:: max(1, len(block) // n_rows)]

@@ -1,0 +1,95 @@
+"""Outlying values do not become states; values that are only lonely come back."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner, Observations
+from mixoracle.datasets import paper_problem
+from mixoracle.errors import AssumptionWarning
+from mixoracle.metrics import compare, compare_states
+from mixoracle.mixtures.preparation import prepare
+
+pytestmark = pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
+
+
+def spoiled(seed, share, whole_rows):
+    problem = paper_problem(2, 5, 3, 1_500, random_state=seed, covariance="code")
+    rng = np.random.default_rng(seed)
+    blocks, hits = {}, []
+    everywhere = rng.random(1_500) < share
+    everywhere[7] = True  # at least one
+    for name in problem.observations.names:
+        block = problem.observations[name].copy()
+        hit = everywhere if whole_rows else rng.random(1_500) < share
+        block[hit] += 30.0 * block.std() * rng.normal(size=(int(hit.sum()), block.shape[1]))
+        blocks[name] = block
+        hits.append(hit)
+    return problem, Observations.from_arrays(blocks), np.stack(hits, axis=1)
+
+
+def is_exact(problem, learner):
+    found = compare(problem.model, learner.model_)
+    return found.bipartite_exact and found.domains_exact
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("whole_rows", [True, False])
+@pytest.mark.parametrize("share", [0.001, 0.02])
+def test_outlying_values_do_not_become_states(seed, whole_rows, share):
+    problem, observations, hits = spoiled(seed, share, whole_rows)
+    learner = LatentGraphLearner(random_state=0).fit(observations)
+    assert is_exact(problem, learner)
+    assert learner.set_aside_[hits].mean() > 0.95
+    assert learner.set_aside_[~hits].mean() < 0.001
+    untouched = ~hits.any(axis=1)
+    right = compare_states(problem.states[untouched], learner.states_[untouched])
+    assert right.joint_accuracy > 0.99
+
+
+def test_with_the_switch_off_every_value_counts():
+    problem, observations, _ = spoiled(0, 0.02, False)
+    learner = LatentGraphLearner(random_state=0, set_aside=False).fit(observations)
+    assert not learner.set_aside_.any()
+    assert not is_exact(problem, learner)
+
+
+@pytest.mark.parametrize("setting", [(1, 3, 5), (2, 5, 3), (3, 7, 4), (4, 8, 3)])
+@pytest.mark.parametrize("n_samples", [300, 1_000, 4_000])
+def test_of_clean_data_hardly_a_value_is_set_aside(setting, n_samples):
+    for seed in range(3):
+        problem = paper_problem(*setting, n_samples, random_state=seed, covariance="code")
+        assert prepare(problem.observations).set_aside.mean() < 0.001
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_new_rows_are_read_like_those_learned_from(seed):
+    _, observations, hits = spoiled(seed, 0.02, False)
+    learner = LatentGraphLearner(random_state=0).fit(observations)
+    np.testing.assert_array_equal(learner.predict(observations), learner.states_)
+    far = {name: observations[name][:1] + 1e6 for name in observations.names}
+    first = {**far, "X1": observations["X1"][:1]}
+    if not hits[0, 0]:
+        alone = {**{name: np.full_like(far[name], np.nan) for name in far}, "X1": first["X1"]}
+        np.testing.assert_allclose(
+            learner.predict_proba(Observations.from_arrays(first))[0],
+            learner.predict_proba(Observations.from_arrays(alone))[0],
+        )
+
+
+def test_a_tenth_of_a_percent_of_a_wide_block_is_set_aside_without_loss_of_dependence():
+    rng = np.random.default_rng(0)
+    state = rng.integers(3, size=900)
+    mixing = rng.normal(size=(4, 30))
+    blocks = {
+        name: 3.0 * rng.normal(size=(3, 30))[state] + rng.normal(size=(900, 4)) @ mixing
+        for name in ("a", "b", "c")
+    }
+    blocks["a"][5] += 1e4
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        learner = LatentGraphLearner(random_state=0).fit(Observations.from_arrays(blocks))
+    assert learner.set_aside_.sum() == 1
+    assert learner.set_aside_[5, 0]
+    assert type(learner.model_.components[0]).__name__ == "GaussianComponents"

@@ -1,0 +1,87 @@
+"""Values that stand alone are found, rows of a component never are, however small it is."""
+
+import numpy as np
+import pytest
+
+from mixoracle.families import GaussianFamily
+from mixoracle.mixtures import isolation
+from mixoracle.settings import Budget, Priors
+
+
+def isolated(block, **settings):
+    return isolation.isolated(block, GaussianFamily(block.shape[1]), **settings)
+
+
+def blobs(seed, n_rows, width, centres=4):
+    """Rows of a few normal components, ten standard deviations apart."""
+    rng = np.random.default_rng(seed)
+    means = 10.0 * np.sqrt(width) * rng.normal(size=(centres, width))
+    return means[rng.integers(centres, size=n_rows)] + rng.normal(size=(n_rows, width)), rng
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("width", [1, 2, 5, 12])
+def test_rows_far_from_all_others_stand_alone(seed, width):
+    block, rng = blobs(seed, 2_000, width)
+    wrong = rng.choice(2_000, 20, replace=False)
+    block[wrong] = 200.0 * np.sqrt(width) * rng.normal(size=(20, width))
+    found = isolated(block)
+    # A wrong value may land among the right ones, the sooner the fewer dimensions there are.
+    assert found[wrong].mean() >= (0.7 if width == 1 else 0.95)
+    assert not np.delete(found, wrong).any()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("n_rows", "n_small"), [(1_000, 6), (4_000, 20), (10_000, 50)])
+def test_a_small_component_is_kept(seed, n_rows, n_small):
+    block, rng = blobs(seed, n_rows, 3)
+    block[:n_small] = 60.0 + rng.normal(size=(n_small, 3))
+    assert not isolated(block)[:n_small].any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_row_is_suspected_as_if_all_had_been_looked_at(seed):
+    """The shortcut through rows that are known changes nothing but the quartiles' sample."""
+    block, rng = blobs(seed, 2_000, 4)
+    block[:30] = 100.0 * rng.normal(size=(30, 4))
+    found = isolation._suspects(block, 8, Budget(isolation_rows=2_000), Priors())
+    distances = np.sort(np.linalg.norm(block[:, None] - block[None], axis=2), axis=1)[:, 8]
+    scale = np.log(distances)
+    low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
+    expected = scale > middle + 4.0 * (high - low) / 1.349
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_copies_are_no_neighbours():
+    block, _ = blobs(0, 1_000, 3)
+    block[:20] = 500.0 + np.arange(3)
+    assert isolated(block)[:20].all()
+
+
+def test_more_than_the_share_that_may_be_set_aside_is_kept():
+    block, rng = blobs(1, 1_000, 3)
+    block[:150] = 300.0 * rng.normal(size=(150, 3))
+    assert isolated(block)[:150].mean() > 0.9
+    assert not isolated(block, priors=Priors(set_aside_share=0.1)).any()
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 50, 300])
+def test_few_rows_say_nothing(n_rows):
+    block = np.random.default_rng(0).normal(size=(n_rows, 2))
+    assert not isolated(block).any()
+
+
+def test_rows_with_missing_values_are_left_alone():
+    block, _ = blobs(2, 1_000, 3)
+    block[0] = [1e6, np.nan, 1e6]
+    block[1] = 1e6
+    found = isolated(block)
+    assert not found[0]
+    assert found[1]
+
+
+def test_the_block_is_not_changed():
+    block, _ = blobs(3, 1_000, 2)
+    before = block.copy()
+    isolated(block)
+    np.testing.assert_array_equal(block, before)

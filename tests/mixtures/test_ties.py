@@ -1,0 +1,77 @@
+"""Rounded numbers are spread within their step, all others stay as they are."""
+
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner
+from mixoracle.datasets import paper_problem
+from mixoracle.metrics import compare
+from mixoracle.mixtures.ties import rounding_step, spread_ties
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("step", [1e-3, 0.1, 0.25, 2.0, 1e6])
+def test_the_step_of_rounded_numbers_is_found(seed, step):
+    rng = np.random.default_rng(seed)
+    column = np.round(rng.normal(size=2_000) * 20) * step + 37.0
+    column[::50] = np.nan
+    assert rounding_step(column) == pytest.approx(step, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_stay_within_half_a_step_and_missing_ones_missing(seed):
+    rng = np.random.default_rng(seed)
+    block = np.round(rng.normal(size=(1_000, 3)), 1)
+    block[3, 1] = np.nan
+    spread = spread_ties(block)
+    np.testing.assert_array_equal(np.isnan(spread), np.isnan(block))
+    assert np.nanmax(np.abs(spread - block)) <= 0.05 + 1e-12
+    assert len(np.unique(spread[:, 0])) == 1_000
+    np.testing.assert_array_equal(spread, spread_ties(block))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        np.random.default_rng(0).normal(size=(500, 2)),
+        np.repeat(np.random.default_rng(1).normal(size=(100, 2)), 5, axis=0),
+        np.full((50, 1), 3.0),
+        np.full((50, 1), np.nan),
+    ],
+    ids=["not rounded", "rows repeated", "constant", "missing"],
+)
+def test_other_numbers_are_left_as_they_are(block):
+    assert spread_ties(block) is block
+
+
+def test_only_the_rounded_columns_are_spread():
+    rng = np.random.default_rng(2)
+    block = np.column_stack([rng.normal(size=800), np.round(rng.normal(size=800), 1)])
+    spread = spread_ties(block)
+    np.testing.assert_array_equal(spread[:, 0], block[:, 0])
+    assert (spread[:, 1] != block[:, 1]).mean() > 0.99
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("digits", "centre", "spread"), [(1, 37.0, 0.4), (0, 500.0, 2.0)])
+def test_rounded_noise_is_no_cause(seed, digits, centre, spread):
+    noise = np.random.default_rng(seed).normal(size=(1_000, 5))
+    learner = LatentGraphLearner(random_state=0).fit(np.round(centre + spread * noise, digits))
+    assert learner.model_.n_latent == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("share", [0.25, 1.0])
+@pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
+def test_rounding_does_not_hide_what_is_there(seed, share):
+    """Columns rounded to a quarter of, and to the whole, standard deviation of the noise."""
+    problem = paper_problem(2, 5, 3, 1_500, random_state=seed, covariance="code")
+    residual = [held.covariances for held in problem.model.components]
+    values = problem.observations.values
+    step = share * np.concatenate(
+        [np.sqrt(np.diagonal(c, axis1=1, axis2=2)).mean(0) for c in residual]
+    )
+    learner = LatentGraphLearner(random_state=0).fit(np.round(values / step) * step, groups=5)
+    found = compare(problem.model, learner.model_)
+    assert found.domains_exact
+    assert found.bipartite_exact
