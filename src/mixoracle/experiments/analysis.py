@@ -258,6 +258,7 @@ def on_shared_problems(sources: Sequence[Source]) -> list[Cell]:
     sizes = {conditions.n_samples for _, _, conditions in shared}
     arm = "N=" + ", ".join(map(str, sorted(sizes)))
     return [
-        Cell(source.label, arm, max(sizes), None, summarise([held[problem] for problem in shared]))
+        # By number, not in the order of a set: means of the same runs are then the same bytes.
+        Cell(source.label, arm, max(sizes), None, summarise([held[p] for p in held if p in shared]))
         for source, held in zip(sources, solved, strict=True)
     ]

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from mixoracle.experiments import published
 from mixoracle.experiments.analysis import Source, load_sources
-from mixoracle.experiments.drawing import Drawing
-from mixoracle.experiments.figures import study_drawings
+from mixoracle.experiments.figures import Drawing, study_drawings
 from mixoracle.experiments.tables import Table, study_tables
 
 _TITLES = {
