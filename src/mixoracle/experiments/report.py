@@ -76,7 +76,7 @@ def _headlines(sections: Sequence[Section]) -> str:
 
 
 def _page(sections: Sequence[Section]) -> str:
-    from mixoracle.report.html import page_environment
+    from mixoracle.report.lettering import page_environment
 
     page: str = (
         page_environment("mixoracle.experiments")
