@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TABLE = ROOT / "docs" / "paper-to-code.md"
+METHOD = ROOT / "docs" / "method.md"
 PAPER = ROOT.parent / "shared" / "paper.tex"
 KINDS = "definition|assumption|lemma|theorem|corollary|observation|remark|example|problem|algorithm"
 
@@ -46,6 +47,14 @@ TESTS = sorted({path for row in rows() for path in quoted(row[3])})
 def test_code_that_the_table_names_exists(path):
     assert path.startswith("mixoracle.")
     assert resolve(path) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(set(re.findall(r"`([a-z_]+(?:\.[A-Za-z_]+)+)`", METHOD.read_text(encoding="utf-8")))),
+)
+def test_code_that_the_method_names_exists(path):
+    assert resolve(f"mixoracle.{path}") is not None
 
 
 @pytest.mark.parametrize("path", TESTS)

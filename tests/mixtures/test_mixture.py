@@ -62,7 +62,7 @@ def test_missing_values_do_not_hide_components(share, seed):
 
 
 @pytest.mark.parametrize("kind", ["items", "numbers", "counts"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_independent_noise_is_one_component(kind, seed):
     rng = np.random.default_rng(seed)
     if kind == "items":
@@ -82,7 +82,7 @@ def test_responsibilities_are_shares_of_rows():
     np.testing.assert_allclose(found.responsibilities.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_same_generator_gives_the_same_mixture(seed):
     observations = item_problem(2, 12, 500, random_state=seed).observations
     first, again = fitted(observations, seed=seed), fitted(observations, seed=seed)
@@ -91,7 +91,7 @@ def test_the_same_generator_gives_the_same_mixture(seed):
     assert (first.n_starts, first.n_agreed) == (again.n_starts, again.n_agreed)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_starts_end_when_two_agree(seed):
     observations = item_problem(2, 12, 500, random_state=seed).observations
     once = fitted(observations, max_starts=1)

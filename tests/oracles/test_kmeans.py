@@ -475,7 +475,7 @@ class TestInTheLearner:
         assert "by a factor of 1.5" in verdict.message
 
     def test_own_settings_take_precedence_over_the_learners(self, problem):
-        observations = problem[0].select(["X1", "X3", "X4"])
+        observations = problem[0].select(["X1", "X3", "X4"]).take(slice(200))
         own = KMeansOracle(max_components=7, n_candidates=2, random_state=5)
         settings = {"random_state": 1, "max_components": 4}
         learner = LatentGraphLearner(oracle=own, **settings).fit(observations)
