@@ -7,6 +7,7 @@ import pytest
 
 from mixoracle import ExactOracle, Observations, assumptions
 from mixoracle.datasets import random_model, sample, with_gaps
+from mixoracle.mixtures.columns import read_columns
 from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.report.folder import Result
@@ -66,7 +67,7 @@ def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **chan
         log_likelihood_=-1200.25,
         converged_=True,
         n_iter_=3,
-        families=None,
+        columns_=read_columns(observations, {})[1],
     )
     for name, value in changes.items():
         setattr(fitted, name, value)

@@ -9,6 +9,7 @@ from mixoracle import Observations
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
+from mixoracle.mixtures.columns import read_columns
 from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 from mixoracle.oracles.counts import ComponentCount
 from mixoracle.report.evidence import Evidence
@@ -113,7 +114,7 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         log_likelihood_=0.0,
         converged_=True,
         n_iter_=0,
-        families=None,
+        columns_=read_columns(observations, {})[1],
     )
     evidence = gather(fitted, observations)
     (effect,) = evidence.effects
