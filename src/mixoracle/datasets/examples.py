@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle.datasets.graphs import numbered_model
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel, Projection
+from mixoracle.model import GaussianComponents, JointTable, LatentModel, Projection
 
 # (mean, variance) of the paper's "Gaussian distributions with distinct parameters": N_0, N_1, …
 # for X_1 and N'_0, N'_1 for X_2.
@@ -182,18 +183,8 @@ def _model(
     dag: Iterable[tuple[int, int]],
     components: Sequence[GaussianComponents] | None = None,
 ) -> LatentModel:
-    adjacency = np.array(bipartite, dtype=bool)
-    n_observed, n_latent = adjacency.shape
     table = JointTable(np.asarray(joint))
-    return LatentModel(
-        observed_names=tuple(f"X{i + 1}" for i in range(n_observed)),
-        latent_names=tuple(f"H{j + 1}" for j in range(n_latent)),
-        bipartite=adjacency,
-        domain_sizes=table.domain_sizes,
-        joint=table,
-        latent_graph=CPDAG.from_dag(dag, n_latent),
-        components=None if components is None else tuple(components),
-    )
+    return numbered_model(np.array(bipartite, dtype=bool), table, dag, components)
 
 
 def _layout_example(
