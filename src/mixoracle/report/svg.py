@@ -21,16 +21,8 @@ from mixoracle.report.lettering import fitted, is_familiar, page_environment, wi
 
 # Told apart by people with any colour vision, readable on white and on near-black.
 PALETTE = (
-    "#3b7dd8",
-    "#d9730d",
-    "#2f9e6e",
-    "#c2478f",
-    "#8a63d2",
-    "#a3820a",
-    "#0e93a8",
-    "#d14b4b",
-    "#6b7f39",
-    "#7a6a5d",
+    *("#3b7dd8", "#d9730d", "#2f9e6e", "#c2478f", "#8a63d2"),
+    *("#a3820a", "#0e93a8", "#d14b4b", "#6b7f39", "#7a6a5d"),
 )
 INK, MUTED, PAPER, LINE = "#1f2933", "#5f6b7a", "#ffffff", "#c9d1db"
 _SIZE = 13.0
@@ -143,7 +135,8 @@ def latent_colour(latent: int) -> str:
 def lay_out(model: LatentModel) -> Layout:
     """Decide where everything goes."""
     groups = _grouped(model)
-    pill_width = max([64.0, *(_pill_room(name) for name in model.latent_names)])
+    shown = [fitted(name, PILL_ROOM, _SIZE) for name in model.latent_names]
+    pill_width = max([64.0, *(min(width_of(name, _SIZE), PILL_ROOM) + 24 for name in shown)])
     arc_room = max([0.0, *(_rise(i, j) for i, j in map(sorted, model.latent_graph.skeleton))])
     pill_x = _MARGIN + arc_room + pill_width / 2
     box_x = pill_x + pill_width / 2 + _LAYER_GAP if model.n_latent else _MARGIN
@@ -200,24 +193,14 @@ def _flowed(
     return tuple(map(tuple, rows))
 
 
-def _pill_room(name: str) -> float:
-    return min(width_of(fitted(name, PILL_ROOM, _SIZE), _SIZE), PILL_ROOM) + 24
-
-
 def _rise(i: int, j: int) -> float:
     return min(_ARC_FIRST + _ARC_STEP * (abs(i - j) - 1), _ARC_MOST)
 
 
 def _spread(heights: Sequence[float], inner: float) -> list[float]:
     """Upper edges of things of these heights, with equal gaps, over the whole inner height."""
-    if not heights:
-        return []
-    gap = (inner - sum(heights)) / len(heights)
-    edges, top = [], _MARGIN + gap / 2
-    for height in heights:
-        edges.append(top)
-        top += height + gap
-    return edges
+    gap = (inner - sum(heights)) / max(len(heights), 1)
+    return [_MARGIN + gap * (i + 0.5) + sum(heights[:i]) for i in range(len(heights))]
 
 
 def latent_edges(model: LatentModel) -> list[tuple[int, int, bool]]:
@@ -264,11 +247,10 @@ def _length_of(shown: str, room: float) -> float | None:
 
 
 def _legend_entries(model: LatentModel) -> list[tuple[str, str]]:
-    entries = []
-    if model.latent_graph.directed:
-        entries.append(("directed", "causes"))
-    if model.latent_graph.undirected:
-        entries.append(("undirected", "depend on each other, direction open"))
-    if model.bipartite.any():
-        entries.append(("drives", "drives every measurement in the box"))
-    return entries
+    graph = model.latent_graph
+    entries = (
+        ("directed", "causes", graph.directed),
+        ("undirected", "depend on each other, direction open", graph.undirected),
+        ("drives", "drives every measurement in the box", model.bipartite.any()),
+    )
+    return [(kind, words) for kind, words, is_there in entries if is_there]
