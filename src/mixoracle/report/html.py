@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
@@ -118,10 +117,6 @@ def _environment() -> Environment:
     from markupsafe import Markup
 
     environment = page_environment("mixoracle.report")
-
-    def bar(share: float, colour: str = svg.PALETTE[0]) -> Markup:
-        return Markup(charts.bar(share, colour))
-
     environment.filters.update(
         name=partial(shortened, most=48),
         whole=printable,
@@ -130,7 +125,7 @@ def _environment() -> Environment:
         amount=_amount,
         safe_svg=Markup,
     )
-    environment.globals.update(bar=bar)
+    environment.globals.update(bar=lambda share, colour: Markup(charts.bar(share, colour)))
     return environment
 
 
@@ -188,6 +183,10 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> _Panel:
     children = [k for i, k in sorted(graph.directed) if i == j]
     loose = sorted(k for pair in graph.undirected if j in pair for k in pair - {j})
     effects = sorted((e for e in evidence.effects if e.latent == j), key=lambda e: -e.share)
+    # One table given all neighbours that could be causes, or one for each if it is too long.
+    given = sorted([*parents, *loose])
+    together = prod(model.domain_sizes[k] for k in given) <= _MAX_CONDITIONS
+    tables = [given] if given and together else [[k] for k in given]
     return _Panel(
         number=j,
         name=names[j],
@@ -197,20 +196,9 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> _Panel:
         causes=tuple(names[k] for k in children),
         caused_by=tuple(names[k] for k in parents),
         depends_on=tuple(names[k] for k in loose),
-        conditionals=tuple(_conditionals(model, j, sorted([*parents, *loose]))),
+        conditionals=tuple(_conditional(model, j, conditions) for conditions in tables),
         effects=tuple(effects),
     )
-
-
-def _conditionals(model: LatentModel, j: int, given: list[int]) -> Iterator[_Conditional]:
-    """One table given all neighbours that could be causes, or one for each if it is too long."""
-    if not given:
-        return
-    if prod(model.domain_sizes[k] for k in given) <= _MAX_CONDITIONS:
-        yield _conditional(model, j, given)
-        return
-    for k in given:
-        yield _conditional(model, j, [k])
 
 
 def _conditional(model: LatentModel, j: int, given: list[int]) -> _Conditional:
