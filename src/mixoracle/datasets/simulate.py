@@ -141,7 +141,16 @@ def paper_problem(
         ):
             if asked not in (None, has):
                 raise InvalidInputError(f"{what} is {asked}, but the fixed model has {has}")
-        model = _complete_model(model, rng, covariance, choices)
+        # A fixed model gets components if it has none, and leaves no room for other choices.
+        is_complete = model.components is not None
+        useless = choices.keys() - (set() if is_complete else ComponentChoices.__annotations__)
+        if useless:
+            raise InvalidInputError(
+                f"{min(useless)} cannot be chosen, because the fixed model settles it; leave out "
+                "one of the two"
+            )
+        if not is_complete:
+            model = random_components(model, rng, covariance, **cast(ComponentChoices, choices))
         dag = None if model.latent_graph.undirected else model.latent_graph.directed
     observations, states = sample(model, n_samples, rng)
     return Problem(observations, model, states, dag)
@@ -268,25 +277,6 @@ def draw_model(
             f"{min(component_choices)} describes components, and covariance=None draws none"
         )
     return model, dag
-
-
-def _complete_model(
-    model: LatentModel,
-    rng: np.random.Generator,
-    covariance: CovarianceKind,
-    choices: ModelChoices,
-) -> LatentModel:
-    """Give a fixed model components if it has none, and refuse choices it leaves no room for."""
-    usable = ComponentChoices.__annotations__.keys() if model.components is None else set()
-    useless = sorted(choices.keys() - usable)
-    if useless:
-        raise InvalidInputError(
-            f"{useless[0]} cannot be chosen, because the fixed model settles it; leave out one "
-            "of the two"
-        )
-    if model.components is not None:
-        return model
-    return random_components(model, rng, covariance, **cast(ComponentChoices, choices))
 
 
 def _checked_widths(

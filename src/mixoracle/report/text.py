@@ -27,7 +27,6 @@ from mixoracle.report.evidence import Evidence
 if TYPE_CHECKING:
     from mixoracle.metrics import Comparison, StateAgreement
 
-_VERDICT_WORDS = {True: "holds", False: "fails", None: "undecided"}
 _MARKS = {
     True: Text("holds", style="green"),
     False: Text("fails", style="bold red"),
@@ -236,7 +235,7 @@ def verdict_documents(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
         {
             "name": verdict.name,
             "label": verdict.label,
-            "verdict": _VERDICT_WORDS[verdict.holds],
+            "verdict": _MARKS[verdict.holds].plain,
             "message": verdict.message,
             "meaning": words.meaning_of(verdict).meaning,
             "if_not": words.meaning_of(verdict).if_not,
