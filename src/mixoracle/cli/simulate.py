@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import click
 
 from mixoracle.cli.terminal import answer, example, out_option, output_options, seed_option
-
-if TYPE_CHECKING:
-    from mixoracle.datasets.covariances import CovarianceKind
 
 DATA_FILE = "data.csv"
 TRUTH_FOLDER = "truth"
@@ -47,7 +44,7 @@ def command(
     observed: int,
     samples: int,
     max_domain: int,
-    covariance: str,
+    covariance: Literal["text", "code"],
     seed: int,
     out: str,
     force: bool,
@@ -63,8 +60,7 @@ def command(
     from mixoracle.report import text
     from mixoracle.report.folder import RUN_FILE, STATES_FILE, new_folder, write_json, write_states
 
-    noise: CovarianceKind = "text" if covariance == "text" else "code"
-    problem = paper_problem(latents, observed, max_domain, samples, seed, noise)
+    problem = paper_problem(latents, observed, max_domain, samples, seed, covariance)
     with new_folder(out, replace=force) as folder:
         problem.observations.write(folder / DATA_FILE)
         problem.model.save(folder / TRUTH_FOLDER)

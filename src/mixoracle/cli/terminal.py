@@ -157,19 +157,17 @@ class Stages:
 @contextmanager
 def staged(plan: Sequence[tuple[str, float]], quiet: bool) -> Iterator[Stages]:
     """Show progress on stderr while the block runs."""
-    if quiet:
-        yield Stages(plan, lambda _stage, _share: None)
-    elif sys.stderr.isatty():
+    begin = time.perf_counter()
+
+    def line(stage: str, _share: float) -> None:
+        if not quiet:
+            click.echo(f"[{time.perf_counter() - begin:6.1f} s] {stage}", err=True)
+
+    if sys.stderr.isatty() and not quiet:
         with _moving_line() as show:
             yield Stages(plan, show)
     else:
-        begin = time.perf_counter()
-        yield Stages(
-            plan,
-            lambda stage, _share: click.echo(
-                f"[{time.perf_counter() - begin:6.1f} s] {stage}", err=True
-            ),
-        )
+        yield Stages(plan, line)
 
 
 @contextmanager
