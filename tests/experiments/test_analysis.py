@@ -120,6 +120,14 @@ def test_oracles_are_compared_on_the_problems_that_they_share(study, make_result
     assert on_shared_problems([ours]) == []
 
 
+def test_shared_problems_are_summed_up_in_the_order_of_their_numbers(study, make_result):
+    other = define("paper", runs=10, oracle="kmeans")
+    held = [make_result(study, i, score=Score(i % 7, 1, False, 0.02)) for i in range(20)]
+    theirs = source(other, [make_result(other, i) for i in range(20)], "kmeans")
+    # The bootstrap depends on the order, so any other order would show.
+    assert on_shared_problems([source(study, held), theirs])[0].summary == summarise(held)
+
+
 def stored(folder, study, make_result):
     with open_results(folder, study) as file:
         for number in file.missing:

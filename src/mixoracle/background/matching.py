@@ -62,7 +62,11 @@ class ResolvedBackground:
             adjacency[:, found] |= self.driven[:, known]
             adjacency[:, found] &= ~self.spared[:, known]
         broken = [
-            *self._not_found(place_of),
+            *(
+                _Breach((name,), f"no latent was found that could be {name!r}")
+                for known, name in enumerate(self.names)
+                if known not in place_of
+            ),
             *self._of_other_size(place_of, graph.domain_sizes),
             *_new_twins(graph.adjacency, adjacency, names),
         ]
@@ -94,11 +98,6 @@ class ResolvedBackground:
         cost[recognised_by.T.astype(np.int64) @ column == 0] = np.inf
         absent = np.full((n_known, n_known), n_known * (graph.n_observed + 2.0) * more_than_all)
         return np.hstack([cost, absent])
-
-    def _not_found(self, place_of: dict[int, int]) -> Iterable[_Breach]:
-        for known, name in enumerate(self.names):
-            if known not in place_of:
-                yield _Breach((name,), f"no latent was found that could be {name!r}")
 
     def _of_other_size(
         self, place_of: dict[int, int], domain_sizes: tuple[int, ...]

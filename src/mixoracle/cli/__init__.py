@@ -1,7 +1,7 @@
 """The command line: ``mixoracle demo | simulate | learn | evaluate | report | check | experiment``.
 
-Only this package writes to the terminal. Each command lives in a module of its own that is loaded
-when it is called, and loads heavy packages only when it runs. An error that a user can cause (bad
+Only this package writes to the terminal. A command is loaded when it is called, and loads heavy
+packages only when it runs. An error that a user can cause (bad
 input, a full disk, Ctrl-C) ends with one line on stderr and a fixed exit code; anything else that
 goes wrong is a bug and shows its traceback.
 """
@@ -16,10 +16,10 @@ import click
 
 from mixoracle._version import __version__
 from mixoracle.cli.terminal import DEBUG_KEY, debug_option, example
+from mixoracle.cli.terminal import EXIT_ASSUMPTION_FAILED as EXIT_ASSUMPTION_FAILED
 from mixoracle.errors import MixoracleError
 
 EXIT_BAD_INPUT = 2
-EXIT_ASSUMPTION_FAILED = 3
 # Shells report this code for a program that Ctrl-C ended.
 EXIT_INTERRUPTED = 130
 
@@ -28,9 +28,9 @@ _COMMANDS = {
     "demo": ("mixoracle.cli.demo", "command"),
     "simulate": ("mixoracle.cli.simulate", "command"),
     "learn": ("mixoracle.cli.learn", "command"),
-    "evaluate": ("mixoracle.cli.evaluate", "command"),
-    "report": ("mixoracle.cli.report", "command"),
-    "check": ("mixoracle.cli.check", "command"),
+    "evaluate": ("mixoracle.cli.results", "evaluate"),
+    "report": ("mixoracle.cli.results", "report"),
+    "check": ("mixoracle.cli.results", "check"),
     "experiment": ("mixoracle.experiments.cli", "experiment"),
 }
 

@@ -6,14 +6,7 @@ from pathlib import Path
 
 import click
 
-from mixoracle.cli.terminal import (
-    console,
-    example,
-    out_option,
-    output_options,
-    print_json,
-    staged,
-)
+from mixoracle.cli.terminal import answer, console, example, out_option, output_options, staged
 
 # Both kinds of edges among the causes, and an answer in seconds.
 _LATENTS, _OBSERVED, _SAMPLES, _SEED = 4, 8, 3000, 14
@@ -84,8 +77,7 @@ def command(
     for line in text.comparison_lines(found, problem.model.latent_names, agreement):
         terminal.print(line, markup=False)
     terminal.print(f"\nOpen {Path(out) / REPORT_FILE} in a browser to look at it.", markup=False)
-    if as_json:
-        print_json({**text.summary_document(result.model, evidence, out), "shd": found.shd})
+    answer({**text.summary_document(result.model, evidence, out), "shd": found.shd}, quiet, as_json)
 
 
 def _is_demo(folder: Path) -> bool:

@@ -64,7 +64,6 @@ PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
     ),
 }
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "networkx", "ges", "joblib")
-_READ_AT_ONCE = 1 << 20
 
 
 def learn_into(
@@ -159,8 +158,5 @@ def run_record(
 
 
 def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while chunk := stream.read(_READ_AT_ONCE):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import registry
@@ -319,8 +318,12 @@ def _check_usable(observations: Observations) -> tuple[str, ...]:
         for _ in levels:
             column, title = observations.values[:, place], observations.column_names[place]
             place += 1
-            _refuse_empty(column, title)
             known = column[~np.isnan(column)]
+            if not known.size:
+                raise InvalidInputError(
+                    f"column {title!r} should hold values; it is empty: leave it out with "
+                    f"--drop {title!r}"
+                )
             if known.min() == known.max():
                 constant.append(title)
         if len(constant) == len(levels):
@@ -345,10 +348,3 @@ def _duplicates(observations: Observations) -> list[str]:
                 f"with --drop {title!r}"
             )
     return notes
-
-
-def _refuse_empty(column: NDArray[np.float64], title: str) -> None:
-    if np.isnan(column).all():
-        raise InvalidInputError(
-            f"column {title!r} should hold values; it is empty: leave it out with --drop {title!r}"
-        )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mixoracle.cli.terminal import (
-    console,
+    answer,
     example,
+    leave_if_failed,
     out_option,
     output_options,
-    print_json,
     seed_option,
     staged,
 )
@@ -140,10 +140,7 @@ def command(
         raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
     given = read_input(data, choices)
     failed = _learn(data, given, out, force, quiet, as_json, {**settings, **asdict(choices)})
-    if strict and failed:
-        from mixoracle.cli import EXIT_ASSUMPTION_FAILED
-
-        raise click.exceptions.Exit(EXIT_ASSUMPTION_FAILED)
+    leave_if_failed(strict and failed)
 
 
 def _learn(
@@ -167,9 +164,7 @@ def _learn(
     ):
         _, result = learn_into(folder, Path(data), given, settings, tell)
     evidence = result.evidence
-    if as_json:
-        print_json(text.summary_document(result.model, evidence, out))
-    terminal = console(quiet or as_json)
+    terminal = answer(text.summary_document(result.model, evidence, out), quiet, as_json)
     terminal.print(text.kinds_table(evidence.columns, evidence.n_samples))
     for note in evidence.notes:
         terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
@@ -182,11 +177,8 @@ def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
     from mixoracle.report import text
 
     held = given.observations
-    if as_json:
-        document = text.understood_document(given.columns, held.names, held.n_samples, given.notes)
-        print_json(document)
-        return
-    terminal = console(quiet)
+    document = text.understood_document(given.columns, held.names, held.n_samples, given.notes)
+    terminal = answer(document, quiet, as_json)
     terminal.print(text.understood_table(given.columns, held.names, held.n_samples))
     for note in given.notes:
         terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
-from mixoracle.cli.terminal import (
-    console,
-    example,
-    out_option,
-    output_options,
-    print_json,
-    seed_option,
-)
+from mixoracle.cli.terminal import answer, example, out_option, output_options, seed_option
 
 DATA_FILE = "data.csv"
 TRUTH_FOLDER = "truth"
@@ -49,7 +44,7 @@ def command(
     observed: int,
     samples: int,
     max_domain: int,
-    covariance: str,
+    covariance: Literal["text", "code"],
     seed: int,
     out: str,
     force: bool,
@@ -65,14 +60,7 @@ def command(
     from mixoracle.report import text
     from mixoracle.report.folder import RUN_FILE, STATES_FILE, new_folder, write_json, write_states
 
-    problem = paper_problem(
-        latents,
-        observed,
-        max_domain,
-        n_samples=samples,
-        random_state=seed,
-        covariance="text" if covariance == "text" else "code",
-    )
+    problem = paper_problem(latents, observed, max_domain, samples, seed, covariance)
     with new_folder(out, replace=force) as folder:
         problem.observations.write(folder / DATA_FILE)
         problem.model.save(folder / TRUTH_FOLDER)
@@ -86,9 +74,7 @@ def command(
             "seed": seed,
         }
         write_json(folder / RUN_FILE, {"simulated": settings})
-    if as_json:
-        print_json({"out": out, **text.model_document(problem.model)})
-    terminal = console(quiet or as_json)
+    terminal = answer({"out": out, **text.model_document(problem.model)}, quiet, as_json)
     terminal.print(text.drives_table(problem.model))
     terminal.print("What causes what:", text.latent_edges(problem.model))
     terminal.print(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 DEBUG_KEY = "mixoracle.debug"
+EXIT_ASSUMPTION_FAILED = 3
 # A pipe has no width of its own; tables for people are laid out for this one.
 _PIPE_WIDTH = 100
 
@@ -91,9 +92,17 @@ def console(quiet: bool = False) -> Console:
     return Console(highlight=False, quiet=quiet, width=width, soft_wrap=False)
 
 
-def print_json(document: dict[str, Any]) -> None:
-    """One JSON document on stdout."""
-    click.echo(json.dumps(document, ensure_ascii=True, indent=2, allow_nan=False))
+def answer(document: dict[str, Any], quiet: bool, as_json: bool) -> Console:
+    """Print one JSON document, where that is asked for; return a console for the text."""
+    if as_json:
+        click.echo(json.dumps(document, ensure_ascii=True, indent=2, allow_nan=False))
+    return console(quiet or as_json)
+
+
+def leave_if_failed(failed: bool) -> None:
+    """Under ``--strict``: end with the exit code of a failed assumption."""
+    if failed:
+        raise click.exceptions.Exit(EXIT_ASSUMPTION_FAILED)
 
 
 class Stages:
@@ -148,19 +157,17 @@ class Stages:
 @contextmanager
 def staged(plan: Sequence[tuple[str, float]], quiet: bool) -> Iterator[Stages]:
     """Show progress on stderr while the block runs."""
-    if quiet:
-        yield Stages(plan, lambda _stage, _share: None)
-    elif sys.stderr.isatty():
+    begin = time.perf_counter()
+
+    def line(stage: str, _share: float) -> None:
+        if not quiet:
+            click.echo(f"[{time.perf_counter() - begin:6.1f} s] {stage}", err=True)
+
+    if sys.stderr.isatty() and not quiet:
         with _moving_line() as show:
             yield Stages(plan, show)
     else:
-        begin = time.perf_counter()
-        yield Stages(
-            plan,
-            lambda stage, _share: click.echo(
-                f"[{time.perf_counter() - begin:6.1f} s] {stage}", err=True
-            ),
-        )
+        yield Stages(plan, line)
 
 
 @contextmanager

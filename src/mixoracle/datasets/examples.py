@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle.datasets.graphs import numbered_model
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel, Projection
+from mixoracle.model import GaussianComponents, JointTable, LatentModel, Projection
 
 # (mean, variance) of the paper's "Gaussian distributions with distinct parameters": N_0, N_1, …
 # for X_1 and N'_0, N'_1 for X_2.
@@ -76,16 +77,7 @@ def dependent_latents() -> LatentModel:
 
 def binary_layout() -> LayoutExample:
     """``ex:Ph:reconstruct``: three binary latents on a triangle."""
-    labels = [
-        (2, 4, 3),
-        (4, 3, 4),
-        (4, 4, 2),
-        (3, 2, 4),
-        (2, 3, 1),
-        (1, 1, 3),
-        (3, 1, 2),
-        (1, 2, 1),
-    ]
+    labels = "243 434 442 324 231 113 312 121"
     # The paper lists the cells with H_1 running fastest.
     components = [1, 6, 3, 7, 5, 8, 2, 4]
     return _layout_example([[1, 1, 0], [1, 0, 1], [0, 1, 1]], (2, 2, 2), labels, components)
@@ -93,17 +85,7 @@ def binary_layout() -> LayoutExample:
 
 def ternary_layout() -> LayoutExample:
     """``example2``: two ternary latents that share X_1."""
-    labels = [
-        (1, 2, 1, 3),
-        (3, 3, 3, 1),
-        (4, 1, 2, 2),
-        (2, 2, 1, 1),
-        (7, 2, 1, 2),
-        (5, 1, 2, 1),
-        (9, 1, 2, 3),
-        (8, 3, 3, 3),
-        (6, 3, 3, 2),
-    ]
+    labels = "1213 3331 4122 2211 7212 5121 9123 8333 6332"
     components = [1, 7, 8, 4, 6, 2, 5, 3, 9]
     return _layout_example([[1, 1], [1, 0], [1, 0], [0, 1]], (3, 3), labels, components)
 
@@ -113,12 +95,7 @@ def nonidentifiable_a() -> LatentModel:
 
     X_2 has the component N'_0 in three of the four states of its parents.
     """
-    return _model(
-        [[1, 0], [1, 1]],
-        np.full((2, 2), 0.25),
-        [],
-        [_gaussian(_N, [0, 1]), _gaussian(_N_PRIME, [0, 0, 0, 1])],
-    )
+    return _model([[1, 0], [1, 1]], np.full((2, 2), 0.25), [], ([0, 1], [0, 0, 0, 1]))
 
 
 def nonidentifiable_b() -> LatentModel:
@@ -126,12 +103,7 @@ def nonidentifiable_b() -> LatentModel:
 
     The state H_1 = 0, H_2 = 1 has probability zero.
     """
-    return _model(
-        [[1, 0], [0, 1]],
-        [[0.5, 0.0], [0.25, 0.25]],
-        [(0, 1)],
-        [_gaussian(_N, [0, 1]), _gaussian(_N_PRIME, [0, 1])],
-    )
+    return _model([[1, 0], [0, 1]], [[0.5, 0.0], [0.25, 0.25]], [(0, 1)], ([0, 1], [0, 1]))
 
 
 def nonidentifiable_s3() -> LatentModel:
@@ -141,12 +113,7 @@ def nonidentifiable_s3() -> LatentModel:
     S = {X_1} the states 1 and 2 have the same component N_1, and with S = {X_2} the states 0
     and 1 have N'_0, so (b) as the paper states it, for every S, fails here too.
     """
-    return _model(
-        [[1], [1]],
-        [0.5, 0.25, 0.25],
-        [],
-        [_gaussian(_N, [0, 1, 1]), _gaussian(_N_PRIME, [0, 0, 1])],
-    )
+    return _model([[1], [1]], [0.5, 0.25, 0.25], [], ([0, 1, 1], [0, 0, 1]))
 
 
 def subset_violation_a() -> LatentModel:
@@ -155,12 +122,8 @@ def subset_violation_a() -> LatentModel:
     The paper writes the mixture with P(X_2 | H_1, H_2) where it means P(X | H_1, H_2); only
     X_1 depends on H_1.
     """
-    return _model(
-        [[1, 1], [0, 1]],
-        np.array([[1.0, 2.0], [2.0, 4.0]]) / 9.0,
-        [],
-        [_gaussian(_N, [0, 1, 2, 3]), _gaussian(_N_PRIME, [0, 1])],
-    )
+    joint = np.array([[1.0, 2.0], [2.0, 4.0]]) / 9.0
+    return _model([[1, 1], [0, 1]], joint, [], ([0, 1, 2, 3], [0, 1]))
 
 
 def subset_violation_b() -> LatentModel:
@@ -168,54 +131,40 @@ def subset_violation_b() -> LatentModel:
 
     The paper gives P(H_2 = 0) twice, as 1/3 and as 2/3; the second is P(H_2 = 1).
     """
-    return _model(
-        [[1, 1], [0, 1]],
-        np.array([[1.0, 4.0], [2.0, 2.0]]) / 9.0,
-        [(1, 0)],
-        [_gaussian(_N, [0, 3, 2, 1]), _gaussian(_N_PRIME, [0, 1])],
-    )
+    joint = np.array([[1.0, 4.0], [2.0, 2.0]]) / 9.0
+    return _model([[1, 1], [0, 1]], joint, [(1, 0)], ([0, 3, 2, 1], [0, 1]))
 
 
 def _model(
     bipartite: Any,
     joint: Any,
     dag: Iterable[tuple[int, int]],
-    components: Sequence[GaussianComponents] | None = None,
+    order: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> LatentModel:
-    adjacency = np.array(bipartite, dtype=bool)
-    n_observed, n_latent = adjacency.shape
+    """``order`` says for X_1 and for X_2 which normal sits in each configuration of parents."""
+    components = None
+    if order is not None:
+        drawn = [np.array(held)[list(o)] for held, o in zip((_N, _N_PRIME), order, strict=True)]
+        components = [GaussianComponents(n[:, :1], n[:, 1:, None]) for n in drawn]
     table = JointTable(np.asarray(joint))
-    return LatentModel(
-        observed_names=tuple(f"X{i + 1}" for i in range(n_observed)),
-        latent_names=tuple(f"H{j + 1}" for j in range(n_latent)),
-        bipartite=adjacency,
-        domain_sizes=table.domain_sizes,
-        joint=table,
-        latent_graph=CPDAG.from_dag(dag, n_latent),
-        components=None if components is None else tuple(components),
-    )
+    return numbered_model(np.array(bipartite, dtype=bool), table, dag, components)
 
 
 def _layout_example(
     bipartite: Any,
     sizes: tuple[int, ...],
-    labels: Sequence[tuple[int, ...]],
+    labels: str,
     components: Sequence[int],
 ) -> LayoutExample:
-    """Shift the paper's numbers to 0 and give component i a weight proportional to i."""
+    """Shift the paper's numbers to 0 and give component i a weight proportional to i.
+
+    ``labels`` has a word for each component and in it a digit for each observed variable.
+    """
     cells = np.array(components, dtype=np.int64).reshape(sizes, order="F") - 1
-    weights = np.arange(1.0, len(labels) + 1.0)
-    projection = Projection(np.array(labels, dtype=np.int64) - 1, weights / weights.sum())
+    rows = np.array([[int(digit) for digit in word] for word in labels.split()])
+    weights = np.arange(1.0, len(rows) + 1.0)
+    projection = Projection(rows - 1, weights / weights.sum())
     # The paper assumes nothing about Λ: any P(H) is Markov to the complete graph.
     complete = [(i, j) for j in range(len(sizes)) for i in range(j)]
     model = _model(bipartite, projection.weights[cells], complete)
     return LayoutExample(model, projection, cells)
-
-
-def _gaussian(
-    parameters: Sequence[tuple[float, float]], order: Sequence[int]
-) -> GaussianComponents:
-    """One-dimensional normals, ``order`` saying which sits in each configuration of parents."""
-    means = np.array([[parameters[component][0]] for component in order])
-    variances = np.array([[[parameters[component][1]]] for component in order])
-    return GaussianComponents(means, variances)

@@ -56,14 +56,9 @@ def with_gaps(
 
 def _check_nothing_empty(there: NDArray[np.bool_], held: Observations) -> None:
     """Refuse data in which a row or a column holds nothing already."""
-    empty_rows = np.flatnonzero(~there.any(axis=1))
-    empty_columns = np.flatnonzero(~there.any(axis=0))
-    if len(empty_columns):
-        name = held.column_names[int(empty_columns[0])]
+    empty = [("column", repr(held.column_names[c])) for c in np.flatnonzero(~there.any(axis=0))]
+    empty += [("row", f"row {r}") for r in np.flatnonzero(~there.any(axis=1))]
+    for kind, name in empty:
         raise InvalidInputError(
-            f"every column should hold a value; {name!r} holds none: leave it out"
-        )
-    if len(empty_rows):
-        raise InvalidInputError(
-            f"every row should hold a value; row {int(empty_rows[0])} holds none: leave it out"
+            f"every {kind} should hold a value; {name} holds none: leave it out"
         )

@@ -8,6 +8,7 @@ without another distribution sneaking in.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import combinations
 from math import comb
@@ -15,14 +16,9 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._checks import (
-    RandomState,
-    check_probability,
-    check_whole,
-    make_generator,
-)
+from mixoracle._checks import RandomState, check_probability, check_whole, make_generator
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import JointTable
+from mixoracle.model import CPDAG, ComponentSet, JointTable, LatentModel
 
 # Rejection draws of Γ come in batches, checked as arrays. At the paper's densities one batch is
 # plenty; the limit is reached within seconds where hardly any graph meets the conditions.
@@ -101,6 +97,27 @@ def random_joint(
         weights = rng.integers(1, max_weight, size=shape, endpoint=True)
         table *= weights / weights.sum(axis=j, keepdims=True)
     return JointTable(table / table.sum())
+
+
+def numbered_model(
+    bipartite: NDArray[np.bool_],
+    joint: JointTable,
+    dag: Iterable[tuple[int, int]],
+    components: Iterable[ComponentSet] | None = None,
+    names: tuple[str, str] = ("X", "H"),
+) -> LatentModel:
+    """A model whose variables and latents are numbered from 1, with the class of ``dag`` as Λ."""
+    n_observed, n_latent = bipartite.shape
+    observed, latent = names
+    return LatentModel(
+        observed_names=tuple(f"{observed}{i + 1}" for i in range(n_observed)),
+        latent_names=tuple(f"{latent}{j + 1}" for j in range(n_latent)),
+        bipartite=bipartite,
+        domain_sizes=joint.domain_sizes,
+        joint=joint,
+        latent_graph=CPDAG.from_dag(dag, n_latent),
+        components=None if components is None else tuple(components),
+    )
 
 
 def random_bipartite(

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle._checks import RandomState, check_probability, check_whole, make_generator
-from mixoracle.datasets.graphs import random_dag, random_joint
+from mixoracle.datasets.graphs import numbered_model, random_dag, random_joint
 from mixoracle.datasets.simulate import Problem, sample
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, CategoricalComponents, JointTable, LatentModel
+from mixoracle.model import CategoricalComponents, JointTable
 
 # As the paper draws Λ and P(H) (``sec: expt_details``).
 _LATENT_DENSITY = 0.6
@@ -74,15 +74,8 @@ def item_problem(
     dag = random_dag(n_latent, _LATENT_DENSITY, rng)
     bipartite = _random_needs(n_latent, n_items, own, rng)
     joint = _fair_joint(n_latent, dag, rng)
-    model = LatentModel(
-        observed_names=tuple(f"item{i + 1}" for i in range(n_items)),
-        latent_names=tuple(f"skill{j + 1}" for j in range(n_latent)),
-        bipartite=bipartite,
-        domain_sizes=joint.domain_sizes,
-        joint=joint,
-        latent_graph=CPDAG.from_dag(dag, n_latent),
-        components=tuple(_answers(int(needs.sum()), low, high, rng) for needs in bipartite),
-    )
+    answers = [_answers(int(needs.sum()), low, high, rng) for needs in bipartite]
+    model = numbered_model(bipartite, joint, dag, answers, ("item", "skill"))
     observations, states = sample(model, n_samples, rng)
     return Problem(observations, model, states, dag)
 

@@ -51,11 +51,6 @@ _FAVOURED_LEVEL = (0.82, 0.92)
 _NUMBER_MEANS, _NUMBER_VARIANCES = (-1.0, 1.0), (0.02, 0.08)
 _COUNT_MEANS, _COUNT_SIZES = (1.0, 30.0), (5.0, 40.0)
 _AMOUNT_MEANS, _AMOUNT_SHAPES = (1.0, 8.0), (5.0, 40.0)
-# Where affinities are computed: all but a millionth of every distribution lies on these, and they
-# are fine enough for three digits.
-_NUMBER_CELLS = np.linspace(-2.5, 2.5, 251)
-_COUNT_CELLS = np.arange(200.0)
-_AMOUNT_CELLS = np.geomspace(0.02, 60.0, 251)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +144,13 @@ def kind_problem(
 
 def _columns(kind: Kind, n_levels: int) -> tuple[_Column, ...]:
     """The columns that take turns in a block."""
-    if kind == "categorical":
-        return (_answer(n_levels),)
-    if kind == "counts":
-        return (_COUNT,)
-    if kind == "gamma":
-        return (_AMOUNT,)
     answer = _answer(n_levels)
-    return (_NUMBER, _NUMBER, answer, answer, _COUNT)
+    return {
+        "categorical": (answer,),
+        "counts": (_COUNT,),
+        "gamma": (_AMOUNT,),
+        "mixed": (_NUMBER, _NUMBER, answer, answer, _COUNT),
+    }[kind]
 
 
 def _random_block(
@@ -222,31 +216,30 @@ def _draw_counts(n: int, rng: np.random.Generator) -> Floats:
 
 
 def _draw_amounts(n: int, rng: np.random.Generator) -> Floats:
-    return np.stack(
-        [_log_uniform(_AMOUNT_MEANS, n, rng), _log_uniform(_AMOUNT_SHAPES, n, rng)], axis=1
-    )
+    drawn = [_log_uniform(bounds, n, rng) for bounds in (_AMOUNT_MEANS, _AMOUNT_SHAPES)]
+    return np.stack(drawn, axis=1)
 
 
 def _log_uniform(bounds: tuple[float, float], n: int, rng: np.random.Generator) -> Floats:
     return np.asarray(np.exp(rng.uniform(np.log(bounds[0]), np.log(bounds[1]), n)))
 
 
-def _by_pairs(
+# The cells are where affinities are computed: all but a millionth of every distribution lies on
+# them, and they are fine enough for three digits.
+def _pair_column(
+    draw: Callable[[int, np.random.Generator], Floats],
     family: Callable[[Floats, Floats], ComponentSet],
-) -> Callable[[Sequence[Floats]], ComponentSet]:
-    """Join columns of two parameters each into a family that takes them as (k, w) arrays."""
+    cells: Floats,
+) -> _Column:
+    """A column of two parameters, joined into a family that takes them as (k, w) arrays."""
 
     def join(columns: Sequence[Floats]) -> ComponentSet:
         first, second = np.stack(columns, axis=1).transpose(2, 0, 1)
         return family(first, second)
 
-    return join
+    return _Column(draw, join, cells, np.gradient(cells))
 
 
-_NUMBER = _Column(
-    _draw_numbers, _by_pairs(DiagonalComponents), _NUMBER_CELLS, np.gradient(_NUMBER_CELLS)
-)
-_COUNT = _Column(_draw_counts, _by_pairs(CountComponents), _COUNT_CELLS, np.ones(len(_COUNT_CELLS)))
-_AMOUNT = _Column(
-    _draw_amounts, _by_pairs(GammaComponents), _AMOUNT_CELLS, np.gradient(_AMOUNT_CELLS)
-)
+_NUMBER = _pair_column(_draw_numbers, DiagonalComponents, np.linspace(-2.5, 2.5, 251))
+_COUNT = _pair_column(_draw_counts, CountComponents, np.arange(200.0))
+_AMOUNT = _pair_column(_draw_amounts, GammaComponents, np.geomspace(0.02, 60.0, 251))

@@ -13,8 +13,10 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.special import gammaln
 
+from mixoracle.datasets.covariances import means_on_sphere
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import WithMeans
 from mixoracle.model import GaussianComponents, LatentModel
@@ -23,7 +25,7 @@ Floats = NDArray[np.float64]
 Shape = Literal["ball", "heavy", "laplace", "skewed"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 # Student-t with so few degrees of freedom has no fourth moment worth the name.
-_HEAVY_DEGREES = 5.0
+_HEAVY_DEGREES = 5
 # A Gamma with this shape parameter has skewness sqrt(2).
 _GAMMA_SHAPE = 2.0
 
@@ -63,11 +65,11 @@ class ShapedComponents(WithMeans):
             factor = np.linalg.cholesky(covariance)
             standard = np.linalg.solve(factor, (block - mean).T).T
             log_volume = float(np.log(np.diag(factor)).sum())
-            answer[:, j] = _LOG_DENSITIES[self.shape](standard) - log_volume
+            answer[:, j] = _STANDARD[self.shape][1](standard) - log_volume
         return answer
 
     def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
-        standard = _DRAWS[self.shape](rng, len(labels), self.width)
+        standard = _STANDARD[self.shape][0](rng, len(labels), self.width)
         factors = np.linalg.cholesky(self.covariances)
         rows = np.empty_like(standard)
         for j in np.unique(labels):
@@ -89,10 +91,11 @@ def reshape_components(model: LatentModel, shape: Shape) -> LatentModel:
     return replace(model, components=tuple(components))
 
 
+# Each shape by a draw of (n, width) rows and by their log-density, with zero mean and unit
+# covariance.
 def _draw_ball(rng: np.random.Generator, n: int, width: int) -> Floats:
-    direction = rng.standard_normal((n, width))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     # A ball of radius sqrt(width + 2) has unit covariance.
+    direction = means_on_sphere(n, width, rng)
     return np.asarray(direction * np.sqrt(width + 2.0) * rng.random((n, 1)) ** (1.0 / width))
 
 
@@ -109,15 +112,9 @@ def _draw_heavy(rng: np.random.Generator, n: int, width: int) -> Floats:
 
 
 def _log_heavy(standard: Floats) -> Floats:
-    width, degrees = standard.shape[1], _HEAVY_DEGREES
-    scale = degrees - 2.0
-    constant = (
-        gammaln(0.5 * (degrees + width))
-        - gammaln(0.5 * degrees)
-        - 0.5 * width * np.log(np.pi * scale)
-    )
-    square = (standard**2).sum(axis=1)
-    return np.asarray(constant - 0.5 * (degrees + width) * np.log1p(square / scale))
+    shape = (1.0 - 2.0 / _HEAVY_DEGREES) * np.eye(standard.shape[1])
+    density = stats.multivariate_t(shape=shape, df=_HEAVY_DEGREES)
+    return np.asarray(density.logpdf(standard)).reshape(len(standard))
 
 
 def _draw_laplace(rng: np.random.Generator, n: int, width: int) -> Floats:
@@ -125,7 +122,7 @@ def _draw_laplace(rng: np.random.Generator, n: int, width: int) -> Floats:
 
 
 def _log_laplace(standard: Floats) -> Floats:
-    return np.asarray((-0.5 * np.log(2.0) - np.sqrt(2.0) * np.abs(standard)).sum(axis=1))
+    return np.asarray(stats.laplace.logpdf(standard, scale=np.sqrt(0.5)).sum(axis=1))
 
 
 def _draw_skewed(rng: np.random.Generator, n: int, width: int) -> Floats:
@@ -134,22 +131,15 @@ def _draw_skewed(rng: np.random.Generator, n: int, width: int) -> Floats:
 
 
 def _log_skewed(standard: Floats) -> Floats:
-    raw = standard * np.sqrt(_GAMMA_SHAPE) + _GAMMA_SHAPE
-    positive = np.maximum(raw, np.finfo(float).tiny)
-    log_gamma = (_GAMMA_SHAPE - 1.0) * np.log(positive) - positive - gammaln(_GAMMA_SHAPE)
-    log_density = np.where(raw > 0, log_gamma + 0.5 * np.log(_GAMMA_SHAPE), -np.inf)
-    return np.asarray(log_density.sum(axis=1))
+    # A standard row is a Gamma variable less its mean, in units of its standard deviation.
+    root = np.sqrt(_GAMMA_SHAPE)
+    return np.asarray(stats.gamma.logpdf(standard, _GAMMA_SHAPE, -root, 1.0 / root).sum(axis=1))
 
 
-_DRAWS: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
-    "ball": _draw_ball,
-    "heavy": _draw_heavy,
-    "laplace": _draw_laplace,
-    "skewed": _draw_skewed,
-}
-_LOG_DENSITIES: dict[str, Callable[[Floats], Floats]] = {
-    "ball": _log_ball,
-    "heavy": _log_heavy,
-    "laplace": _log_laplace,
-    "skewed": _log_skewed,
+_Draw = Callable[[np.random.Generator, int, int], Floats]
+_STANDARD: dict[str, tuple[_Draw, Callable[[Floats], Floats]]] = {
+    "ball": (_draw_ball, _log_ball),
+    "heavy": (_draw_heavy, _log_heavy),
+    "laplace": (_draw_laplace, _log_laplace),
+    "skewed": (_draw_skewed, _log_skewed),
 }

@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from mixoracle._checks import RandomState, check_kind, check_whole, make_generator
 from mixoracle.datasets.covariances import COVARIANCES, MEANS, CovarianceKind, MeanKind
 from mixoracle.datasets.graphs import (
+    numbered_model,
     random_bipartite,
     random_dag,
     random_domain_sizes,
     random_joint,
 )
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, ComponentSet, GaussianComponents, LatentModel
+from mixoracle.model import GaussianComponents, LatentModel
 from mixoracle.model.posterior import draw
 from mixoracle.observations import Observations
 
@@ -134,8 +135,22 @@ def paper_problem(
             raise InvalidInputError("give n_latent and n_observed, or a fixed model")
         model, dag = draw_model(n_latent, n_observed, max_domain, rng, covariance, **choices)
     else:
-        _check_agrees(model, n_latent, n_observed)
-        model = _complete_model(model, rng, covariance, choices)
+        for what, asked, has in (
+            ("n_latent", n_latent, model.n_latent),
+            ("n_observed", n_observed, model.n_observed),
+        ):
+            if asked not in (None, has):
+                raise InvalidInputError(f"{what} is {asked}, but the fixed model has {has}")
+        # A fixed model gets components if it has none, and leaves no room for other choices.
+        is_complete = model.components is not None
+        useless = choices.keys() - (set() if is_complete else ComponentChoices.__annotations__)
+        if useless:
+            raise InvalidInputError(
+                f"{min(useless)} cannot be chosen, because the fixed model settles it; leave out "
+                "one of the two"
+            )
+        if not is_complete:
+            model = random_components(model, rng, covariance, **cast(ComponentChoices, choices))
         dag = None if model.latent_graph.undirected else model.latent_graph.directed
     observations, states = sample(model, n_samples, rng)
     return Problem(observations, model, states, dag)
@@ -215,14 +230,12 @@ def random_components(
     if not (np.isfinite(scale) and scale > 0):
         raise InvalidInputError(f"scale should be positive and finite; got {scale!r}")
     widths = _checked_widths(width, model.n_observed, means)
-    drawn: list[ComponentSet] = []
-    for i, its_width in enumerate(widths):
-        count = model.n_components(i)
-        centres = MEANS[means](count, its_width, rng)
-        drawn.append(
-            GaussianComponents(centres, COVARIANCES[covariance](count, its_width, scale, rng))
-        )
-    return replace(model, components=tuple(drawn))
+    counts = [model.n_components(i) for i in range(model.n_observed)]
+    drawn = tuple(
+        GaussianComponents(MEANS[means](k, w, rng), COVARIANCES[covariance](k, w, scale, rng))
+        for k, w in zip(counts, widths, strict=True)
+    )
+    return replace(model, components=drawn)
 
 
 def draw_model(
@@ -256,14 +269,7 @@ def draw_model(
         independent_columns=independent_columns,
         orphans=orphans,
     )
-    model = LatentModel(
-        observed_names=tuple(f"X{i + 1}" for i in range(n_observed)),
-        latent_names=tuple(f"H{j + 1}" for j in range(n_latent)),
-        bipartite=bipartite,
-        domain_sizes=sizes,
-        joint=random_joint(sizes, dag, max_weight, rng),
-        latent_graph=CPDAG.from_dag(dag, n_latent),
-    )
+    model = numbered_model(bipartite, random_joint(sizes, dag, max_weight, rng), dag)
     if covariance is not None:
         model = random_components(model, rng, covariance, **component_choices)
     elif component_choices:
@@ -271,34 +277,6 @@ def draw_model(
             f"{min(component_choices)} describes components, and covariance=None draws none"
         )
     return model, dag
-
-
-def _complete_model(
-    model: LatentModel,
-    rng: np.random.Generator,
-    covariance: CovarianceKind,
-    choices: ModelChoices,
-) -> LatentModel:
-    """Give a fixed model components if it has none, and refuse choices it leaves no room for."""
-    usable = ComponentChoices.__annotations__.keys() if model.components is None else set()
-    useless = sorted(choices.keys() - usable)
-    if useless:
-        raise InvalidInputError(
-            f"{useless[0]} cannot be chosen, because the fixed model settles it; leave out one "
-            "of the two"
-        )
-    if model.components is not None:
-        return model
-    return random_components(model, rng, covariance, **cast(ComponentChoices, choices))
-
-
-def _check_agrees(model: LatentModel, n_latent: int | None, n_observed: int | None) -> None:
-    for what, asked, has in (
-        ("n_latent", n_latent, model.n_latent),
-        ("n_observed", n_observed, model.n_observed),
-    ):
-        if asked is not None and asked != has:
-            raise InvalidInputError(f"{what} is {asked}, but the fixed model has {has}")
 
 
 def _checked_widths(

@@ -178,20 +178,16 @@ class Source:
         """All (m, n) of the study, in ascending order."""
         return tuple(sorted({s for arm in self.record.study.arms for s in arm.settings}))
 
-    def select(self, arm: str, setting: Setting | None = None) -> list[Result]:
-        """The runs of one arm, perhaps of one setting only."""
-        return [
-            r
-            for r in self.record.results
-            if r.arm == arm and (setting is None or (r.m, r.n) == setting)
-        ]
-
     def cells(self, *, by_setting: bool) -> list[Cell]:
         """One summary for each arm, or for each arm and setting that has runs."""
         found = []
         for arm in self.record.study.arms:
             for setting in self.settings() if by_setting else (None,):
-                chosen = self.select(arm.label, setting)
+                chosen = [
+                    r
+                    for r in self.record.results
+                    if r.arm == arm.label and setting in (None, (r.m, r.n))
+                ]
                 if chosen:
                     size = arm.conditions.n_samples
                     found.append(Cell(self.label, arm.label, size, setting, summarise(chosen)))
@@ -205,32 +201,29 @@ def load_sources(folders: Sequence[Path]) -> dict[str, list[Source]]:
     """
     if len({folder.resolve() for folder in folders}) != len(folders):
         raise InvalidInputError("a study should be named once only; the same folder came twice")
-    grouped: dict[str, list[tuple[str, Path, StudyRecord]]] = {}
+    grouped: dict[str, list[tuple[Path, Source]]] = {}
     for folder in folders:
         record = load(folder)
         if not record.results:
             raise InvalidInputError(f"{folder} has no results yet; run the study first")
-        group = grouped.setdefault(record.study.name, [])
-        group.append((_describe(record), folder, record))
+        asked = record.study.arms[0].conditions
+        noise = "" if asked.covariance == "code" else f", {asked.covariance} noise"
+        source = Source(f"{asked.oracle}{noise}", record)
+        grouped.setdefault(record.study.name, []).append((folder, source))
     sources = {}
     for name, group in grouped.items():
-        plain = [label for label, _, _ in group]
+        plain = [source.label for _, source in group]
         sources[name] = [
-            Source(label if plain.count(label) == 1 else f"{label} ({folder.name})", record)
-            for label, folder, record in group
+            source
+            if plain.count(source.label) == 1
+            else replace(source, label=f"{source.label} ({folder.name})")
+            for folder, source in group
         ]
-        labels = [source.label for source in sources[name]]
-        if len(set(labels)) != len(labels):
+        if len({source.label for source in sources[name]}) != len(group):
             raise InvalidInputError(
                 f"two folders of the study {name!r} have the same name and oracle; rename one"
             )
     return sources
-
-
-def _describe(record: StudyRecord) -> str:
-    conditions = record.study.arms[0].conditions
-    noise = "" if conditions.covariance == "code" else f", {conditions.covariance} noise"
-    return f"{conditions.oracle}{noise}"
 
 
 Problem = tuple[tuple[int, int, int], Setting, Conditions]
@@ -258,6 +251,7 @@ def on_shared_problems(sources: Sequence[Source]) -> list[Cell]:
     sizes = {conditions.n_samples for _, _, conditions in shared}
     arm = "N=" + ", ".join(map(str, sorted(sizes)))
     return [
-        Cell(source.label, arm, max(sizes), None, summarise([held[problem] for problem in shared]))
+        # By number, not in the order of a set: means of the same runs are then the same bytes.
+        Cell(source.label, arm, max(sizes), None, summarise([held[p] for p in held if p in shared]))
         for source, held in zip(sources, solved, strict=True)
     ]

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from mixoracle.experiments.results import Result
 
-_Command = TypeVar("_Command", bound=Callable[..., None])
 _INTERRUPTED = 130  # what shells use for a process ended by Ctrl-C
 
 
@@ -36,95 +36,52 @@ def _whole_numbers(
         ) from None
 
 
-def _study_options(command: _Command) -> _Command:
-    """The options of every study."""
-    options = (
-        click.option("--oracle", default="signature", show_default=True, help="signature, kmeans."),
-        click.option(
-            "--samples",
-            metavar="N[,N…]",
-            callback=_whole_numbers,
-            help="Sample sizes instead of the usual.",
-        ),
-        click.option(
-            "--runs", type=click.IntRange(min=1), help="Runs for each arm instead of the usual."
-        ),
-        click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True),
-        click.option(
-            "--covariance",
-            type=click.Choice(["code", "text"]),
-            default="code",
-            show_default=True,
-            help="Noise as the paper's published code draws it, or as its text says.",
-        ),
-        click.option(
-            "--jobs", default=1, type=int, show_default=True, help="Processes; -1 for all cores."
-        ),
-        click.option("--dask", metavar="ADDRESS", help="Run on the workers of a Dask scheduler."),
-        click.option(
-            "--out",
-            required=True,
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Folder for study.json and results.jsonl; continued if it holds this study.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_ABOUT = {
+    "paper": "The paper's study: 300 runs each for N = 10 000 and 15 000.",
+    "small": "The paper's small study: 136 runs for N = 1 000.",
+    "overlap": "More noise, and fewer coordinates for each observed variable.",
+    "samples": "From N = 300 to 100 000.",
+    "size": "More latents, observed variables and states than the paper has.",
+    "families": "Noise that is not Gaussian.",
+    "search": "Exact, greedy and constraint-based search of the latent graph, on the same "
+    "problems.",
+}
+_OPTIONS: list[click.Parameter] = [
+    click.Option(["--oracle"], default="signature", show_default=True, help="signature, kmeans."),
+    click.Option(
+        ["--samples"],
+        metavar="N[,N…]",
+        callback=_whole_numbers,
+        help="Sample sizes instead of the usual.",
+    ),
+    click.Option(
+        ["--runs"], type=click.IntRange(min=1), help="Runs for each arm instead of the usual."
+    ),
+    click.Option(["--seed"], default=0, type=click.IntRange(min=0), show_default=True),
+    click.Option(
+        ["--covariance"],
+        type=click.Choice(["code", "text"]),
+        default="code",
+        show_default=True,
+        help="Noise as the paper's published code draws it, or as its text says.",
+    ),
+    click.Option(
+        ["--jobs"], default=1, type=int, show_default=True, help="Processes; -1 for all cores."
+    ),
+    click.Option(["--dask"], metavar="ADDRESS", help="Run on the workers of a Dask scheduler."),
+    click.Option(
+        ["--out"],
+        required=True,
+        type=_FOLDER,
+        help="Folder for study.json and results.jsonl; continued if it holds this study.",
+    ),
+]
 
 
 @click.group()
 def experiment() -> None:
     """Run the paper's studies and ours, and report on them."""
-
-
-@experiment.command()
-@_study_options
-def paper(**asked: Any) -> None:
-    """The paper's study: 300 runs each for N = 10 000 and 15 000."""
-    _run("paper", **asked)
-
-
-@experiment.command()
-@_study_options
-def small(**asked: Any) -> None:
-    """The paper's small study: 136 runs for N = 1 000."""
-    _run("small", **asked)
-
-
-@experiment.command()
-@_study_options
-def overlap(**asked: Any) -> None:
-    """More noise, and fewer coordinates for each observed variable."""
-    _run("overlap", **asked)
-
-
-@experiment.command()
-@_study_options
-def samples(**asked: Any) -> None:
-    """From N = 300 to 100 000."""
-    _run("samples", **asked)
-
-
-@experiment.command()
-@_study_options
-def size(**asked: Any) -> None:
-    """More latents, observed variables and states than the paper has."""
-    _run("size", **asked)
-
-
-@experiment.command()
-@_study_options
-def families(**asked: Any) -> None:
-    """Noise that is not Gaussian."""
-    _run("families", **asked)
-
-
-@experiment.command()
-@_study_options
-def search(**asked: Any) -> None:
-    """Exact, greedy and constraint-based search of the latent graph, on the same problems."""
-    _run("search", **asked)
 
 
 @experiment.command()
@@ -136,9 +93,7 @@ def search(**asked: Any) -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
 )
 @click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the report; the first DIR's 'report' if left out.",
+    "--out", type=_FOLDER, help="Folder for the report; the first DIR's 'report' if left out."
 )
 def report(folders: tuple[Path, ...], out: Path | None) -> None:
     """Tables and figures of one or more studies, side by side and beside the paper's.
@@ -151,24 +106,12 @@ def report(folders: tuple[Path, ...], out: Path | None) -> None:
     click.echo(f"wrote {page}")
 
 
-def _run(
-    name: str,
-    *,
-    oracle: str,
-    samples: tuple[int, ...] | None,
-    runs: int | None,
-    seed: int,
-    covariance: str,
-    jobs: int,
-    dask: str | None,
-    out: Path,
-) -> None:
+def _run(name: str, *, jobs: int, dask: str | None, out: Path, **asked: Any) -> None:
+    """Run what is missing of a study; ``asked`` are the choices of :func:`define`."""
     from mixoracle.experiments.runner import run_study
     from mixoracle.experiments.studies import define
 
-    study = define(
-        name, samples=samples, runs=runs, seed=seed, oracle=oracle, covariance=covariance
-    )
+    study = define(name, **asked)
     try:
         with _progress(name) as (on_start, on_result):
             made = run_study(
@@ -180,37 +123,41 @@ def _run(
     click.echo(f"{made} runs made, all {study.n_runs} are in {out}")
 
 
+for _name, _about in _ABOUT.items():
+    experiment.add_command(
+        click.Command(_name, callback=partial(_run, _name), params=_OPTIONS, help=_about)
+    )
+
+
 @contextmanager
 def _progress(
     name: str,
 ) -> Iterator[tuple[Callable[[int, int], None], Callable[[Result], None]]]:
     """A bar on standard error with the runs done, the failures and the remaining time."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
     from rich.progress import TimeElapsedColumn as Elapsed
     from rich.progress import TimeRemainingColumn as Remaining
 
     columns = (
-        TextColumn("{task.description}"),
+        "{task.description}",
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[failed]} not answered"),
+        "{task.fields[failed]} not answered",
         Elapsed(),
-        TextColumn("remaining"),
+        "remaining",
         Remaining(elapsed_when_finished=True),
     )
     # Runs take seconds to minutes: the speed is averaged over the whole study, not the last ones.
     whole_study = 30 * 24 * 3600.0
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=whole_study) as bar:
         shown = bar.add_task(name, total=None, failed=0)
-        failed = 0
 
         def on_start(done: int, total: int) -> None:
             bar.update(shown, total=total, completed=done)
 
         def on_result(result: Result) -> None:
-            nonlocal failed
-            failed += result.status != "answered"
+            failed = bar.tasks[shown].fields["failed"] + (result.status != "answered")
             bar.update(shown, advance=1, failed=failed)
 
         yield on_start, on_result

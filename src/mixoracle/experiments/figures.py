@@ -1,39 +1,71 @@
 """The paper's figures, and one of our own, drawn from results.
 
 Bars for average SHD, run time and failures, a scatter of SHD and of UCE against |E(G)|, and dots
-with intervals for studies with many arms.
+with intervals for studies with many arms. Series differ by hatching or by the shape of a marker,
+so that a print without colours loses nothing. The same results give the same bytes.
 """
 
 from __future__ import annotations
 
+import io
+import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixoracle.experiments import published
 from mixoracle.experiments.analysis import Cell, Interval, Source, counted_shd
-from mixoracle.experiments.drawing import (
-    FILLS,
-    HATCHES,
-    MARKERS,
-    WIDTH,
-    Drawing,
-    bars,
-    diamonds,
-    dot,
-    drawn,
-    legend,
-    new_figure,
-    plain_log_axis,
-    setting_axis,
-    spots_of,
-)
+from mixoracle.experiments.studies import Setting
 from mixoracle.experiments.tables import setting_name
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Light fills under a black hatch: the order is by how well neighbours differ in print.
+_FILLS = ("#ffffff", "#b8b8b8", "#e4e4e4", "#8c8c8c", "#f4f4f4", "#cfcfcf")
+_HATCHES = ("", "", "////", "", "....", "xxxx")
+_MARKERS = "osD^vP*Xh<>p"
+_PNG_DPI = 150
+_WIDTH = 8.0  # inches; fits a page
+_BARS_SHARE = 0.84  # of the room that a group of bars has
+_WIDEST_BAR = 0.4
+_SHORTEST_SECONDS = 1e-3  # timings are kept to the millisecond
+_STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
+    "font.size": 9.0,
+    "svg.fonttype": "none",  # text stays text: smaller, and it can be searched
+    "hatch.linewidth": 0.7,
+    "axes.prop_cycle": "cycler('color', ['black'])",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 # Area in points² of a marker that stands for one run, and for each further one.
 _DOT_AREA, _DOT_GROWTH = 18.0, 7.0
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A figure with its name and what it shows, in words."""
+
+    name: str
+    caption: str
+    svg: str
+    png: bytes
+
+    @property
+    def inline_svg(self) -> str:
+        """The SVG for the inside of a page: no prolog, and identifiers that are its own."""
+        body = self.svg[self.svg.index("<svg") :]
+        body = re.sub(r'\bid="', f'id="{self.name}-', body)
+        body = re.sub(r'(href="|url\()#', rf"\g<1>#{self.name}-", body)
+        return body.replace("<svg ", '<svg role="img" ', 1)
 
 
 def study_drawings(name: str, sources: Sequence[Source]) -> list[Drawing]:
@@ -46,26 +78,30 @@ def study_drawings(name: str, sources: Sequence[Source]) -> list[Drawing]:
 
 def average_shd(name: str, sources: Sequence[Source]) -> Drawing:
     """``fig:shd`` and ``fig:shd-2``: average SHD by (m, n) and N."""
-    groups = _by_series(sources)
-    settings = sorted({setting for cells in groups.values() for setting in cells})
-    with new_figure(WIDTH, 3.6) as figure:
-        axes = figure.subplots()
-        for place, (label, cells) in enumerate(groups.items()):
-            found = [cells.get(setting) for setting in settings]
-            heights = [cell.summary.shd if cell else None for cell in found]
-            limits = [cell.summary.limit_shd if cell else None for cell in found]
-            spots = spots_of(place, len(groups), len(settings))
-            bars(axes, spots, heights, place, label, len(groups))
-            diamonds(axes, spots, limits, "limit: true states" if place == 0 else "")
+    groups, settings = _by_series(sources)
+    with _new_figure(_WIDTH, 3.6) as figure:
+        axes = _bar_chart(figure, settings, _heights(groups, settings, "shd"))
+        for place, limits in enumerate(_heights(groups, settings, "limit_shd").values()):
+            axes.plot(
+                _spots_of(place, len(groups), len(settings)),
+                [limit.value if limit else np.nan for limit in limits],
+                linestyle="none",
+                marker="D",
+                markersize=4.5,
+                markerfacecolor="white",
+                markeredgecolor="black",
+                label="limit: true states" if place == 0 else None,
+                zorder=4,
+                clip_on=False,  # a limit of 0 sits on the axis
+            )
         theirs = published.STUDIES[name].average_shd
         if theirs:
             said = f"largest published average, {theirs[1]:g}"
             axes.axhline(theirs[1], color="black", linestyle=(0, (1, 2)), linewidth=1.2, label=said)
-        setting_axis(axes, settings)
         axes.set_ylabel("average SHD over all runs")
         axes.set_ylim(bottom=0.0)
-        legend(axes)
-        return drawn(
+        _legend(axes)
+        return _drawn(
             figure,
             f"{name}_shd",
             "Average structural Hamming distance by setting, over all runs, with 95 % bootstrap "
@@ -75,29 +111,27 @@ def average_shd(name: str, sources: Sequence[Source]) -> Drawing:
 
 def run_times(name: str, sources: Sequence[Source]) -> Drawing:
     """The paper's table of run times as bars, ours beside them, on a logarithmic axis."""
-    groups = _by_series(sources)
-    settings = sorted({setting for cells in groups.values() for setting in cells})
-    sizes = sorted({cell.samples for cells in groups.values() for cell in cells.values()})
+    groups, settings = _by_series(sources)
     series: dict[str, list[Interval | None]] = {}
-    for size in sizes:
+    for size in sorted({cell.samples for cells in groups.values() for cell in cells.values()}):
         said = [published.SECONDS.get((setting, size)) for setting in settings]
         if any(said):
             heights = [Interval(value, value, value) if value else None for value in said]
             series[f"published, N={size}"] = heights
     known = len(series)
-    for label, cells in groups.items():
-        found = [cells.get(setting) for setting in settings]
-        series[label] = [cell.summary.seconds if cell else None for cell in found]
-    with new_figure(WIDTH, 3.6) as figure:
-        axes = figure.subplots()
-        for place, (label, heights) in enumerate(series.items()):
-            spots = spots_of(place, len(series), len(settings))
-            bars(axes, spots, heights, place, label, len(series), whiskers=place >= known)
-        setting_axis(axes, settings)
-        plain_log_axis(axes, [bar for bars in series.values() for bar in bars if bar])
+    series |= _heights(groups, settings, "seconds")
+    bars = [bar for bars in series.values() for bar in bars if bar]
+    with _new_figure(_WIDTH, 3.6) as figure:
+        axes = _bar_chart(figure, settings, series, without_whiskers=known)
+        # A logarithmic axis from a whole decade on, with plain numbers: 0.1, 1, 10, 100.
+        axes.set_yscale("log")
+        lowest = max(min(bar.low for bar in bars), _SHORTEST_SECONDS)
+        axes.set_ylim(10.0 ** np.floor(np.log10(lowest)), 1.5 * max(bar.high for bar in bars))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("")
         axes.set_ylabel("average seconds a run (log scale)")
-        legend(axes)
-        return drawn(
+        _legend(axes)
+        return _drawn(
             figure,
             f"{name}_run_times",
             "Average run time by setting, one core, on a logarithmic axis. Published times are "
@@ -108,22 +142,19 @@ def run_times(name: str, sources: Sequence[Source]) -> Drawing:
 def failures(name: str, sources: Sequence[Source]) -> Drawing:
     """Shares of failed runs by stage, beside the published ones."""
     theirs = published.STUDIES[name]
-    rows: dict[str, tuple[float, float, float]] = {
-        "published": (theirs.failed_oracle, theirs.failed_graph, 0.0)
-    }
+    rows = {"published": [theirs.failed_oracle, theirs.failed_graph, 0.0]}
     for source in sources:
         for cell in source.cells(by_setting=False):
             summary = cell.summary
             stages = (summary.failed_oracle, summary.failed_graph, summary.failed_else)
-            shares = [stage.value if stage else 0.0 for stage in stages]
-            rows[f"{cell.source}, {cell.arm}"] = (shares[0], shares[1], shares[2])
+            rows[f"{cell.source}, {cell.arm}"] = [stage.value if stage else 0.0 for stage in stages]
     names = ("in the oracle (a)", "to produce a graph (b–d)", "elsewhere")
-    with new_figure(WIDTH, 1.2 + 0.35 * len(rows)) as figure:
+    with _new_figure(_WIDTH, 1.2 + 0.35 * len(rows)) as figure:
         axes = figure.subplots()
         left = np.zeros(len(rows))
         for stage, label in enumerate(names):
             shares_here = 100.0 * np.array([shares[stage] for shares in rows.values()])
-            fill: Any = {"facecolor": FILLS[stage], "hatch": HATCHES[stage], "edgecolor": "black"}
+            fill: Any = {"facecolor": _FILLS[stage], "hatch": _HATCHES[stage], "edgecolor": "black"}
             axes.barh(range(len(rows)), shares_here, 0.6, left=left, label=label, **fill)
             left += shares_here
         for place, total in enumerate(left):
@@ -134,8 +165,8 @@ def failures(name: str, sources: Sequence[Source]) -> Drawing:
         axes.invert_yaxis()
         axes.set_xlim(0.0, max(float(left.max()) * 1.15, 5.0))
         axes.set_xlabel("failed runs in % of those drawn")
-        legend(axes, "failed")
-        return drawn(
+        _legend(axes, "failed")
+        return _drawn(
             figure, f"{name}_failures", "Failed runs by stage, in per cent of all runs drawn."
         )
 
@@ -147,7 +178,7 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
         ("UCE", [(r, r.score.uce if r.score else None) for r in source.record.results]),
     )
     settings = source.settings()
-    with new_figure(WIDTH, 3.6) as figure:
+    with _new_figure(_WIDTH, 3.6) as figure:
         for axes, (title, values) in zip(figure.subplots(1, 2), panels, strict=True):
             for place, setting in enumerate(settings):
                 at = Counter(
@@ -159,7 +190,7 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
                     continue
                 x, y = zip(*at, strict=True)
                 look: Any = {"facecolors": "none", "edgecolors": "black", "linewidths": 0.8}
-                look["marker"] = MARKERS[place % len(MARKERS)]
+                look["marker"] = _MARKERS[place % len(_MARKERS)]
                 areas = [_DOT_AREA + _DOT_GROWTH * (count - 1) for count in at.values()]
                 axes.scatter(x, y, areas, **look)
                 # An empty twin for the legend, whose size must not depend on the counts.
@@ -170,7 +201,7 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
             axes.set_ylim(bottom=-0.4)
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, title="(m, n)", loc="outside right upper", frameon=False)
-        return drawn(
+        return _drawn(
             figure,
             f"{name}_scatter_{number + 1}",
             f"{source.label}: SHD (left) and right but unoriented edges (right) against the number "
@@ -186,18 +217,23 @@ def arms(name: str, sources: Sequence[Source]) -> Drawing:
         ("average SHD", "shd", "limit_shd", 1.0),
         ("seconds a run", "seconds", None, 1.0),
     )
-    with new_figure(WIDTH, 1.4 + 0.32 * len(labels) * len(sources)) as figure:
+    with _new_figure(_WIDTH, 1.4 + 0.32 * len(labels) * len(sources)) as figure:
         grid = figure.subplots(1, 3, sharey=True)
         for axes, (title, key, limit, factor) in zip(grid, panels, strict=True):
             for place, source in enumerate(sources):
-                cells = {cell.arm: cell.summary for cell in source.cells(by_setting=False)}
-                offset = spots_of(place, len(sources), 1)[0]
-                for row, label in enumerate(labels):
-                    if label in cells:
-                        at = row + offset
-                        dot(axes, cells[label], key, at, factor, MARKERS[place], filled=True)
-                        if limit:
-                            dot(axes, cells[label], limit, at, factor, "|", filled=False)
+                offset = _spots_of(place, len(sources), 1)[0]
+                for cell in source.cells(by_setting=False):
+                    at = labels.index(cell.arm) + offset
+                    found: Interval | None = getattr(cell.summary, key)
+                    bound: Interval | None = getattr(cell.summary, limit) if limit else None
+                    if found:
+                        ends, value = factor * np.array([found.low, found.high]), found.value
+                        axes.plot(ends, [at, at], "k-", linewidth=1.0, solid_capstyle="butt")
+                        marker = f"k{_MARKERS[place]}"
+                        axes.plot([factor * value], [at], marker, markersize=5, clip_on=False)
+                    if bound:
+                        stroke: Any = {"markersize": 12, "markeredgewidth": 1.2, "clip_on": False}
+                        axes.plot([factor * bound.value], [at], "k|", **stroke)
             axes.set_xlabel(title)
             axes.set_xlim(left=0.0)
             axes.grid(axis="x", color="#d0d0d0", linewidth=0.6)
@@ -207,12 +243,12 @@ def arms(name: str, sources: Sequence[Source]) -> Drawing:
         grid[0].set_yticks(range(len(labels)), labels)
         grid[0].invert_yaxis()
         handles = [
-            grid[0].plot([], [], "k" + MARKERS[i], linestyle="none", label=source.label)[0]
+            grid[0].plot([], [], "k" + _MARKERS[i], linestyle="none", label=source.label)[0]
             for i, source in enumerate(sources)
         ]
         handles += grid[0].plot([], [], "k|", markersize=10, linestyle="none", label="limit")
         figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
-        return drawn(
+        return _drawn(
             figure,
             f"{name}_arms",
             "By arm: share of exact graphs (Wilson intervals), average SHD and seconds a run "
@@ -220,15 +256,103 @@ def arms(name: str, sources: Sequence[Source]) -> Drawing:
         )
 
 
-Series = dict[str, dict[tuple[int, int], Cell]]
+_Series = dict[str, dict[Setting, Cell]]
 
 
-def _by_series(sources: Sequence[Source]) -> Series:
-    """For each source and arm its cells by setting; a lone source goes without its name."""
-    series: Series = {}
+def _by_series(sources: Sequence[Source]) -> tuple[_Series, list[Setting]]:
+    """For each source and arm its cells by setting, and all settings in order."""
+    series: _Series = {}
     for source in sources:
         for cell in source.cells(by_setting=True):
             if cell.setting is not None:
                 label = f"{source.label}, {cell.arm}"
                 series.setdefault(label, {})[cell.setting] = cell
-    return series
+    return series, sorted({setting for cells in series.values() for setting in cells})
+
+
+def _heights(
+    groups: _Series, settings: Sequence[Setting], key: str
+) -> dict[str, list[Interval | None]]:
+    """One entry of the summaries for each series and setting; None without runs."""
+    return {
+        label: [
+            getattr(cells[setting].summary, key) if setting in cells else None
+            for setting in settings
+        ]
+        for label, cells in groups.items()
+    }
+
+
+def _spots_of(place: int, total: int, groups: int) -> NDArray[np.float64]:
+    """Where the bars of one series stand, side by side with the others around each group."""
+    return np.arange(groups, dtype=np.float64) + (place - (total - 1) / 2) * _BARS_SHARE / total
+
+
+def _bar_chart(
+    figure: Figure,
+    settings: Sequence[Setting],
+    series: dict[str, list[Interval | None]],
+    without_whiskers: int = 0,
+) -> Axes:
+    """One place for each (m, n), one bar for each series; a setting without runs has no bar.
+
+    The first ``without_whiskers`` series have no intervals.
+    """
+    axes = figure.subplots()
+    for place, (label, heights) in enumerate(series.items()):
+        spots = _spots_of(place, len(series), len(settings))
+        there = [(spot, height) for spot, height in zip(spots, heights, strict=True) if height]
+        reach = [[h.value - h.low for _, h in there], [h.high - h.value for _, h in there]]
+        axes.bar(
+            [spot for spot, _ in there],
+            [height.value for _, height in there],
+            min(_BARS_SHARE / len(series), _WIDEST_BAR),
+            label=label,
+            facecolor=_FILLS[place % len(_FILLS)],
+            hatch=_HATCHES[place % len(_HATCHES)],
+            edgecolor="black",
+            linewidth=0.8,
+            yerr=reach if place >= without_whiskers else None,
+            error_kw={"linewidth": 0.9, "capsize": 2.0},
+        )
+    axes.set_xticks(range(len(settings)), [setting_name(setting) for setting in settings])
+    axes.set_xlim(-0.5, len(settings) - 0.5)
+    axes.set_xlabel("(m, n): hidden causes, observed variables")
+    return axes
+
+
+def _legend(axes: Axes, title: str | None = None) -> None:
+    """Above the axes, bars first."""
+    handles, labels = axes.get_legend_handles_labels()
+    order = sorted(range(len(handles)), key=lambda i: not hasattr(handles[i], "patches"))
+    axes.legend(
+        [handles[i] for i in order],
+        [labels[i] for i in order],
+        title=title,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=3,
+        frameon=False,
+    )
+
+
+@contextmanager
+def _new_figure(width: float, height: float) -> Iterator[Figure]:
+    """An empty figure in the style of all of them."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(_STYLE):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def _drawn(figure: Figure, name: str, caption: str) -> Drawing:
+    """The figure as SVG and as PNG."""
+    from matplotlib import rc_context
+
+    svg, png = io.StringIO(), io.BytesIO()
+    # Neither a date nor a random salt, so that equal results give equal files.
+    with rc_context({"svg.hashsalt": name}):
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(png, format="png", dpi=_PNG_DPI, metadata={"Software": None})
+    return Drawing(name, caption, svg.getvalue(), png.getvalue())

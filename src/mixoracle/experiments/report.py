@@ -13,9 +13,9 @@ from pathlib import Path
 
 from mixoracle.experiments import published
 from mixoracle.experiments.analysis import Source, load_sources
-from mixoracle.experiments.drawing import Drawing
-from mixoracle.experiments.figures import study_drawings
+from mixoracle.experiments.figures import Drawing, study_drawings
 from mixoracle.experiments.tables import Table, study_tables
+from mixoracle.report.lettering import page_environment
 
 _TITLES = {
     "paper": "The paper's study",
@@ -64,24 +64,12 @@ def write_report(folders: Sequence[Path], out: Path) -> Path:
             (out / "figures" / f"{drawing.name}.png").write_bytes(drawing.png)
         for table in section.tables:
             (out / "tables" / f"{table.name}.csv").write_text(table.to_csv(), encoding="utf-8")
-    (out / "headline.md").write_text(_headlines(sections), encoding="utf-8")
-    page = out / "report.html"
-    page.write_text(_page(sections), encoding="utf-8")
-    return page
-
-
-def _headlines(sections: Sequence[Section]) -> str:
-    return "\n".join(
+    headlines = "\n".join(
         f"### {section.title}\n\n{section.tables[0].to_markdown()}" for section in sections
     )
-
-
-def _page(sections: Sequence[Section]) -> str:
-    from mixoracle.report.html import page_environment
-
-    page: str = (
-        page_environment("mixoracle.experiments")
-        .get_template("study.html.j2")
-        .render(sections=sections, citation=published.CITATION)
-    )
+    (out / "headline.md").write_text(headlines, encoding="utf-8")
+    template = page_environment("mixoracle.experiments").get_template("study.html.j2")
+    page = out / "report.html"
+    text = template.render(sections=sections, citation=published.CITATION)
+    page.write_text(text, encoding="utf-8")
     return page

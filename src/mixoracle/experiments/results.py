@@ -16,6 +16,7 @@ import math
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
@@ -321,17 +322,13 @@ def _read_results(path: Path, study: Study) -> tuple[list[Result], int]:
             ) from error
         results.append(result)
         intact += len(line)
-    _check_numbers(path, study, results)
-    return results, intact
-
-
-def _check_numbers(path: Path, study: Study, results: list[Result]) -> None:
-    numbers = [result.run for result in results]
-    if len(set(numbers)) != len(numbers):
-        twice = sorted({number for number in numbers if numbers.count(number) > 1})
+    numbers = Counter(result.run for result in results)
+    twice = [number for number, lines_of_it in sorted(numbers.items()) if lines_of_it > 1]
+    if twice:
         raise FileFormatError(f"{path} has more than one result for run {twice[0]}")
     if any(not 0 <= number < study.n_runs for number in numbers):
         raise FileFormatError(f"{path} has results for runs beyond the {study.n_runs} of its study")
+    return results, intact
 
 
 def _lock(stream: IO[bytes], folder: Path) -> None:
@@ -353,10 +350,10 @@ def _lock(stream: IO[bytes], folder: Path) -> None:
 
 def _brief(study: Study) -> str:
     """The study in a few words that tell it apart from others of its kind."""
-    oracles = {arm.conditions.oracle for arm in study.arms}
-    covariances = {arm.conditions.covariance for arm in study.arms}
+    oracles = ", ".join(sorted({arm.conditions.oracle for arm in study.arms}))
+    covariances = ", ".join(sorted({arm.conditions.covariance for arm in study.arms}))
+    arms = ", ".join(arm.label for arm in study.arms)
     return (
-        f"{study.name!r} (oracle {', '.join(sorted(oracles))}, covariance "
-        f"{', '.join(sorted(covariances))}, {', '.join(arm.label for arm in study.arms)}, "
-        f"{study.runs} runs each, seed {study.seed})"
+        f"{study.name!r} (oracle {oracles}, covariance {covariances}, {arms}, {study.runs} runs "
+        f"each, seed {study.seed})"
     )

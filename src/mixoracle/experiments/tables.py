@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mixoracle.errors import InvalidInputError
@@ -19,7 +20,6 @@ from mixoracle.experiments.analysis import (
     Cell,
     Interval,
     Source,
-    Summary,
     counted_shd,
     on_shared_problems,
     summarise,
@@ -40,6 +40,12 @@ class Column:
     title: str
     kind: Kind = "text"
     interval: bool = False
+
+    @property
+    def csv_names(self) -> tuple[str, ...]:
+        """The columns that it becomes in a CSV file."""
+        bounds = (f"{self.name}_low", f"{self.name}_high") if self.interval else ()
+        return (self.name, *bounds)
 
 
 @dataclass(frozen=True)
@@ -73,20 +79,13 @@ class Table:
         """The rows for programs: unrounded, intervals in columns of their own."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        names = []
-        for column in self.columns:
-            names.append(column.name)
-            if column.interval:
-                names += [f"{column.name}_low", f"{column.name}_high"]
-        writer.writerow(names)
+        writer.writerow(name for column in self.columns for name in column.csv_names)
         for row in self.rows:
-            cells: list[str | int | float | None] = []
-            for value, column in zip(row, self.columns, strict=True):
-                if isinstance(value, Interval):
-                    cells += [value.value, value.low, value.high]
-                else:
-                    cells += [value, None, None] if column.interval else [value]
-            writer.writerow(cells)
+            writer.writerow(
+                entry
+                for value, column in zip(row, self.columns, strict=True)
+                for entry in _parts(value)[: len(column.csv_names)]
+            )
         return out.getvalue()
 
     def to_markdown(self) -> str:
@@ -103,17 +102,17 @@ def study_tables(name: str, sources: Sequence[Source]) -> list[Table]:
     """All tables of the sources of one study."""
     by_setting = [cell for source in sources for cell in source.cells(by_setting=True)]
     by_arm = [cell for source in sources for cell in source.cells(by_setting=False)]
-    tables = [
+    shared = on_shared_problems(sources)
+    return [
         headline(name, sources),
-        *shared(name, sources),
+        *([graphs(name, "shared_problem", "On the same problems", shared)] if shared else []),
         graphs(name, "arm", "By arm", by_arm),
         graphs(name, "setting", "By arm and setting", by_setting),
         failures(name, by_arm),
+        *([edges(name, by_setting)] if name in published.STUDIES else []),
+        run_times(name, by_setting),
+        points(name, sources),
     ]
-    if name in published.STUDIES:
-        tables += [edges(name, by_setting)]
-    tables += [run_times(name, by_setting), points(name, sources)]
-    return tables
 
 
 def headline(name: str, sources: Sequence[Source]) -> Table:
@@ -147,7 +146,7 @@ _SECONDS = "average run time by setting and N, in seconds"
 def _stated(name: str, sources: Sequence[Source]) -> dict[str, str]:
     """The paper's own numbers of the study."""
     cells = [cell for source in sources for cell in source.cells(by_setting=True)]
-    times = [value for cell in cells if (value := _published(cell, "seconds")) is not None]
+    times = [value for cell in cells if (value := _published(cell, published.SECONDS)) is not None]
     stated = {_SECONDS: _range(times, ".2f")}
     theirs = published.STUDIES.get(name)
     if theirs is None:
@@ -190,69 +189,60 @@ def _found(source: Source) -> dict[str, str]:
     }
 
 
-def shared(name: str, sources: Sequence[Source]) -> list[Table]:
-    """The sources on the problems that all of them have solved; no table where there are none."""
-    cells = on_shared_problems(sources)
-    if not cells:
-        return []
-    return [graphs(name, "shared_problem", "On the same problems", cells)]
+_RUNS = Column("runs", "runs", "count")
+_CELL_COLUMNS = (Column("source", "source"), Column("arm", "arm"), Column("setting", "(m, n)"))
 
 
-_GRAPH_COLUMNS: tuple[tuple[str, str, Kind], ...] = (
-    ("runs", "runs", "count"),
-    ("exact", "graph exact", "percent"),
-    ("limit_exact", "limit: exact", "percent"),
-    ("shd", "SHD", "mean"),
-    ("shd_answered", "SHD, answered only", "mean"),
-    ("limit_shd", "limit: SHD", "mean"),
-    ("largest_shd", "largest SHD", "count"),
-    ("uce", "UCE", "mean"),
-    ("gamma", "Γ exact", "percent"),
-    ("sizes", "domains exact", "percent"),
-    ("tv", "P(H) distance", "distance"),
-    ("limit_tv", "limit: P(H) distance", "distance"),
-    ("seconds", "seconds", "seconds"),
+def _by_cell(
+    name: str,
+    title: str,
+    note: str,
+    cells: Sequence[Cell],
+    summary: Sequence[Column],
+    beside: Sequence[tuple[Column, Callable[[Cell], Value]]] = (),
+) -> Table:
+    """A row for each cell: the entries of its summary by their names, then what stands beside."""
+    rows = tuple(
+        (
+            cell.source,
+            cell.arm,
+            setting_name(cell.setting) if cell.setting else "all",
+            *(getattr(cell.summary, column.name) for column in summary),
+            *(value_of(cell) for _, value_of in beside),
+        )
+        for cell in cells
+    )
+    columns = (*_CELL_COLUMNS, *summary, *(column for column, _ in beside))
+    return Table(name, title, note, columns, rows)
+
+
+_GRAPH_COLUMNS = (
+    _RUNS,
+    Column("exact", "graph exact", "percent", interval=True),
+    Column("limit_exact", "limit: exact", "percent", interval=True),
+    Column("shd", "SHD", "mean", interval=True),
+    Column("shd_answered", "SHD, answered only", "mean", interval=True),
+    Column("limit_shd", "limit: SHD", "mean", interval=True),
+    Column("largest_shd", "largest SHD", "count"),
+    Column("uce", "UCE", "mean", interval=True),
+    Column("gamma", "Γ exact", "percent", interval=True),
+    Column("sizes", "domains exact", "percent", interval=True),
+    Column("tv", "P(H) distance", "distance", interval=True),
+    Column("limit_tv", "limit: P(H) distance", "distance", interval=True),
+    Column("seconds", "seconds", "seconds", interval=True),
 )
-_WITHOUT_INTERVAL = ("runs", "largest_shd")
 
 
 def graphs(name: str, what: str, title: str, cells: Sequence[Cell]) -> Table:
     """How right the graphs are, for each cell."""
-    columns = (
-        *_CELL_COLUMNS,
-        *(
-            Column(key, heading, kind, interval=key not in _WITHOUT_INTERVAL)
-            for key, heading, kind in _GRAPH_COLUMNS
-        ),
-    )
-    rows = tuple(
-        (*_cell_values(cell), *(_of(cell.summary, key) for key, _, _ in _GRAPH_COLUMNS))
-        for cell in cells
-    )
     note = "The limit is the same search on the true hidden states of the same rows."
-    return Table(f"{name}_by_{what}", title, note, columns, rows)
+    return _by_cell(f"{name}_by_{what}", title, note, cells, _GRAPH_COLUMNS)
 
 
 def failures(name: str, cells: Sequence[Cell]) -> Table:
     """Failed runs by stage, beside the published shares."""
-    theirs = published.STUDIES.get(name)
-    rows: list[tuple[Value, ...]] = [
-        (
-            *_cell_values(cell),
-            cell.summary.runs,
-            cell.summary.failed_oracle,
-            cell.summary.failed_graph,
-            cell.summary.fallbacks,
-            cell.summary.failed_else,
-        )
-        for cell in cells
-    ]
-    if theirs:
-        said = (theirs.drawn, theirs.failed_oracle, theirs.failed_graph, None, None)
-        rows.insert(0, ("published", "all", _NOTHING, *said))
     columns = (
-        *_CELL_COLUMNS,
-        Column("runs", "runs", "count"),
+        _RUNS,
         Column("failed_oracle", "failed in the oracle (a)", "percent", interval=True),
         Column("failed_graph", "failed to produce a graph (b–d)", "percent", interval=True),
         Column("fallbacks", "of these, answered by a fallback", "count"),
@@ -262,57 +252,58 @@ def failures(name: str, cells: Sequence[Cell]) -> Table:
         "A run whose steps (b) to (d) contradict each other counts as failed here, as in the "
         "paper, although the learner falls back on the best consistent answer it has."
     )
-    return Table(f"{name}_failures", "Failures by stage", note, columns, tuple(rows))
+    table = _by_cell(f"{name}_failures", "Failures by stage", note, cells, columns)
+    theirs = published.STUDIES.get(name)
+    if theirs is None:
+        return table
+    said = (theirs.drawn, theirs.failed_oracle, theirs.failed_graph, None, None)
+    return replace(table, rows=(("published", "all", _NOTHING, *said), *table.rows))
 
 
 def edges(name: str, cells: Sequence[Cell]) -> Table:
     """The average |E(G)| beside the published one, to see that we draw such problems."""
-    rows = tuple(
-        (*_cell_values(cell), cell.summary.runs, cell.summary.edges, _published(cell, "edges"))
-        for cell in cells
+    return _by_cell(
+        f"{name}_edges",
+        "Average number of edges",
+        "The published averages are over the runs that did not fail, ours over all.",
+        cells,
+        (_RUNS, Column("edges", "edges", "mean", interval=True)),
+        [(Column("published", "published", "mean"), lambda c: _published(c, published.EDGES))],
     )
-    columns = (
-        *_CELL_COLUMNS,
-        Column("runs", "runs", "count"),
-        Column("edges", "edges", "mean", interval=True),
-        Column("published", "published", "mean"),
-    )
-    note = "The published averages are over the runs that did not fail, ours over all."
-    return Table(f"{name}_edges", "Average number of edges", note, columns, rows)
 
 
 def run_times(name: str, cells: Sequence[Cell]) -> Table:
     """The average run time beside the published one."""
-    rows = []
-    for cell in cells:
-        ours, theirs = cell.summary.seconds, _published(cell, "seconds")
-        faster = theirs / ours.value if ours and theirs and ours.value else None
-        rows.append((*_cell_values(cell), cell.summary.runs, ours, theirs, faster))
-    columns = (
-        *_CELL_COLUMNS,
-        Column("runs", "runs", "count"),
-        Column("seconds", "seconds", "seconds", interval=True),
-        Column("published", "published", "seconds"),
-        Column("faster", "times as fast", "mean"),
-    )
-    note = (
+
+    def faster(cell: Cell) -> float | None:
+        ours, theirs = cell.summary.seconds, _published(cell, published.SECONDS)
+        return theirs / ours.value if ours and theirs and ours.value else None
+
+    return _by_cell(
+        f"{name}_run_times",
+        "Average run time",
         "Seconds of learning on one core, drawing and comparing not counted. Other machines than "
-        "the paper's: the last column is an indication, not a measurement."
+        "the paper's: the last column is an indication, not a measurement.",
+        cells,
+        (_RUNS, Column("seconds", "seconds", "seconds", interval=True)),
+        [
+            (
+                Column("published", "published", "seconds"),
+                lambda cell: _published(cell, published.SECONDS),
+            ),
+            (Column("faster", "times as fast", "mean"), faster),
+        ],
     )
-    return Table(f"{name}_run_times", "Average run time", note, columns, tuple(rows))
 
 
 def points(name: str, sources: Sequence[Source]) -> Table:
     """The points of the scatter plots: how many runs have that |E(G)|, SHD and UCE."""
-    counts: dict[tuple[str, str, int, int, int, int, int | None], int] = {}
-    for source in sources:
-        for r in source.record.results:
-            shd = counted_shd(r)
-            if r.edges is None or shd is None:
-                continue
-            uce = None if r.score is None else r.score.uce
-            key = (source.label, r.arm, r.m, r.n, r.edges, shd, uce)
-            counts[key] = counts.get(key, 0) + 1
+    counts = Counter(
+        (source.label, r.arm, r.m, r.n, r.edges, shd, None if r.score is None else r.score.uce)
+        for source in sources
+        for r in source.record.results
+        if r.edges is not None and (shd := counted_shd(r)) is not None
+    )
     columns = (
         *_CELL_COLUMNS[:2],
         *(Column(key, key, "count") for key in ("m", "n", "edges", "shd", "uce", "runs")),
@@ -324,28 +315,20 @@ def points(name: str, sources: Sequence[Source]) -> Table:
     return Table(f"{name}_points", "Points of the scatter plots", "", columns, rows)
 
 
-_CELL_COLUMNS = (Column("source", "source"), Column("arm", "arm"), Column("setting", "(m, n)"))
-
-
-def _cell_values(cell: Cell) -> tuple[str, str, str]:
-    return cell.source, cell.arm, setting_name(cell.setting) if cell.setting else "all"
-
-
 def setting_name(setting: tuple[int, int]) -> str:
     """(m, n) as the paper writes it."""
     return f"({setting[0]}, {setting[1]})"
 
 
-def _of(summary: Summary, key: str) -> Value:
-    if key not in {field.name for field in fields(Summary)}:
-        raise InvalidInputError(f"a summary has no {key!r}")
-    value: Value = getattr(summary, key)
-    return value
+def _published(cell: Cell, table: Mapping[published.Key, float]) -> float | None:
+    return table.get((cell.setting, cell.samples)) if cell.setting else None
 
 
-def _published(cell: Cell, what: Literal["edges", "seconds"]) -> float | None:
-    held = published.EDGES if what == "edges" else published.SECONDS
-    return held.get((cell.setting, cell.samples)) if cell.setting else None
+def _parts(value: Value) -> tuple[str | float | None, ...]:
+    """A value and its bounds, where it has any."""
+    if isinstance(value, Interval):
+        return value.value, value.low, value.high
+    return value, None, None
 
 
 def _range(values: Sequence[float], spec: str) -> str:

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mixoracle.metrics import edges
-from mixoracle.metrics.matching import (
-    Matching,
-    align_observed,
-    best_matching,
-    padded_gamma,
-    unpadded,
-)
+from mixoracle.metrics.matching import Matching, align_observed, best_matching, padded_gamma
 from mixoracle.model import LatentModel
 
 
@@ -88,7 +82,7 @@ def compare(truth: LatentModel, estimate: LatentModel) -> Comparison:
 sizes exact, P(H) off by 0)
     """
     estimate = align_observed(truth, estimate)
-    order, tv, states = best_matching(truth, estimate)
+    order, tv, matching = best_matching(truth, estimate)
     in_truth = padded_gamma(truth, len(order))
     in_estimate = padded_gamma(estimate, len(order))[:, order]
     extra, missing = in_estimate & ~in_truth, in_truth & ~in_estimate
@@ -105,7 +99,7 @@ sizes exact, P(H) off by 0)
         unoriented_correct=int(counted[1:, edges.UNDIRECTED].sum()),
         oriented_unknown=int(counted[edges.UNDIRECTED, [edges.FORWARD, edges.BACKWARD]].sum()),
         bipartite_exact=same_number and not extra.any() and not missing.any(),
-        domains_exact=states is not None,
+        domains_exact=matching.states is not None,
         joint_tv=tv,
-        matching=unpadded(truth.n_latent, estimate.n_latent, order, states),
+        matching=matching,
     )

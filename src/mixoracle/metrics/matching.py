@@ -46,9 +46,7 @@ def match_latents(truth: LatentModel, estimate: LatentModel) -> Matching:
     by the distance between the two P(H). It is exact for up to eight latents; beyond, Γ alone is
     matched exactly and the rest by swaps of two latents.
     """
-    estimate = align_observed(truth, estimate)
-    order, _, states = best_matching(truth, estimate)
-    return unpadded(truth.n_latent, estimate.n_latent, order, states)
+    return best_matching(truth, align_observed(truth, estimate))[2]
 
 
 def align_observed(truth: LatentModel, estimate: LatentModel) -> LatentModel:
@@ -76,37 +74,28 @@ def align_observed(truth: LatentModel, estimate: LatentModel) -> LatentModel:
     )
 
 
-def unpadded(
-    n_truth: int,
-    n_estimate: int,
-    order: NDArray[np.int64],
-    states: tuple[tuple[int, ...], ...] | None,
-) -> Matching:
-    """Drop the padding from a matching of padded sets."""
-    latents = tuple(int(j) if j < n_estimate else None for j in order[:n_truth])
-    return Matching(latents, states)
-
-
 def best_matching(
     truth: LatentModel, estimate: LatentModel
-) -> tuple[NDArray[np.int64], float, tuple[tuple[int, ...], ...] | None]:
-    """Return the matching of the padded sets of latents, the TV distance and the state orders."""
+) -> tuple[NDArray[np.int64], float, Matching]:
+    """Return the matching of the padded sets of latents, the TV distance, and what it says."""
     costs = _MatchingCosts(truth, estimate)
     if costs.n_padded <= _MAX_EXACT_LATENTS:
-        candidates = _match_exactly(costs)
+        orders = _all_orders(costs.n_padded)
+        total = costs.of(orders)
+        candidates = orders[total == total.min()]
     else:
         candidates = _match_by_assignment(costs)[None]
-    best = candidates[0]
-    if truth.n_latent != estimate.n_latent or any(
-        size != estimate.domain_sizes[j] for size, j in zip(truth.domain_sizes, best, strict=True)
+    best, tv, states = candidates[0], nan, None
+    if truth.n_latent == estimate.n_latent and all(
+        size == estimate.domain_sizes[j] for size, j in zip(truth.domain_sizes, best, strict=True)
     ):
-        return best, nan, None
-    found = [
-        (*match_states(truth.joint.table, np.transpose(estimate.joint.table, order)), order)
-        for order in candidates[:_MAX_TIES]
-    ]
-    tv, states, best = min(found, key=lambda entry: entry[0])
-    return best, tv, states
+        found = [
+            (*match_states(truth.joint.table, np.transpose(estimate.joint.table, order)), order)
+            for order in candidates[:_MAX_TIES]
+        ]
+        tv, states, best = min(found, key=lambda entry: entry[0])
+    latents = tuple(int(j) if j < estimate.n_latent else None for j in best[: truth.n_latent])
+    return best, tv, Matching(latents, states)
 
 
 class _MatchingCosts:
@@ -117,11 +106,16 @@ class _MatchingCosts:
 
     def __init__(self, truth: LatentModel, estimate: LatentModel) -> None:
         self.n_padded = max(truth.n_latent, estimate.n_latent)
-        gamma_truth = padded_gamma(truth, self.n_padded)
-        gamma_estimate = padded_gamma(estimate, self.n_padded)
-        differ = gamma_truth[:, :, None] != gamma_estimate[:, None, :]
-        sizes_truth = _padded_sizes(truth, self.n_padded)
-        sizes_estimate = _padded_sizes(estimate, self.n_padded)
+        differ = (
+            padded_gamma(truth, self.n_padded)[:, :, None]
+            != padded_gamma(estimate, self.n_padded)[:, None, :]
+        )
+        sizes_truth, sizes_estimate = (
+            np.pad(
+                np.array(model.domain_sizes, dtype=np.int64), (0, self.n_padded - model.n_latent)
+            )
+            for model in (truth, estimate)
+        )
         # One edge outweighs all the domain sizes together.
         self.edge_weight = self.n_padded + 1
         self.pairs = self.edge_weight * differ.sum(axis=0) + (
@@ -140,13 +134,6 @@ class _MatchingCosts:
                     self.edge_weight * edges.RELATION_COST[self.relations_truth[i, j], estimated]
                 )
         return np.asarray(total)
-
-
-def _match_exactly(costs: _MatchingCosts) -> NDArray[np.int64]:
-    """Return all matchings of the smallest cost."""
-    orders = _all_orders(costs.n_padded)
-    total = costs.of(orders)
-    return np.asarray(orders[total == total.min()])
 
 
 def _match_by_assignment(costs: _MatchingCosts) -> NDArray[np.int64]:
@@ -174,8 +161,3 @@ def _all_orders(n: int) -> NDArray[np.int64]:
 def padded_gamma(model: LatentModel, n_padded: int) -> NDArray[np.bool_]:
     """Γ with a column of zeros for each latent that the other model has more."""
     return np.pad(model.bipartite, ((0, 0), (0, n_padded - model.n_latent)))
-
-
-def _padded_sizes(model: LatentModel, n_padded: int) -> NDArray[np.int64]:
-    padding = (0,) * (n_padded - model.n_latent)
-    return np.array(model.domain_sizes + padding, dtype=np.int64)

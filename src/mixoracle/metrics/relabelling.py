@@ -116,13 +116,15 @@ def match_states(
         return 0.0, ()
     free = int(np.argmax(truth.shape))
     fixed = [axis for axis in range(truth.ndim) if axis != free]
-    starts: Iterable[list[Sequence[int]]]
+    starts: Iterable[Sequence[Sequence[int]]]
     if prod(factorial(truth.shape[axis]) for axis in fixed) <= _MAX_STATE_ORDERS:
-        starts = _all_state_orders(truth.shape, fixed)
-        turns = [free]
+        choices = [
+            permutations(range(size)) if axis in fixed else [tuple(range(size))]
+            for axis, size in enumerate(truth.shape)
+        ]
+        starts, turns = product(*choices), [free]
     else:
-        starts = _some_state_orders(truth, estimate)
-        turns = list(range(truth.ndim))
+        starts, turns = _some_state_orders(truth, estimate), list(range(truth.ndim))
     best, best_orders = np.inf, [list(range(size)) for size in truth.shape]
     for start in starts:
         distance, orders = _take_turns(truth, estimate, [list(order) for order in start], turns)
@@ -156,14 +158,6 @@ def _take_turns(
         if len(turns) == 1 or distance >= best:
             return min(best, distance), orders
         best = distance
-
-
-def _all_state_orders(shape: tuple[int, ...], fixed: list[int]) -> Iterable[list[Sequence[int]]]:
-    choices = [
-        permutations(range(size)) if axis in fixed else [tuple(range(size))]
-        for axis, size in enumerate(shape)
-    ]
-    return (list(orders) for orders in product(*choices))
 
 
 def _some_state_orders(

@@ -53,8 +53,8 @@ def compare_states(true_states: Any, estimated_states: Any) -> StateAgreement:
         raise InvalidInputError(
             f"states should be for the same rows; got {len(truth)} and {len(estimate)} rows"
         )
-    tables = [[_contingency(left, right) for right in estimate.T] for left in truth.T]
-    right = np.array([[_best_overlap(table)[1] for table in row] for row in tables])
+    overlaps = [[_best_overlap(left, right) for right in estimate.T] for left in truth.T]
+    right = np.array([[n_right for _, n_right in row] for row in overlaps])
     rows, columns = linear_sum_assignment(-right.reshape(truth.shape[1], estimate.shape[1]))
     pairs = {int(i): int(j) for i, j in zip(rows, columns, strict=True)}
     latents = tuple(pairs.get(i) for i in range(truth.shape[1]))
@@ -63,7 +63,7 @@ def compare_states(true_states: Any, estimated_states: Any) -> StateAgreement:
     )
     if truth.shape[1] != estimate.shape[1]:
         return StateAgreement(accuracy, nan, Matching(latents, None))
-    orders = [_best_overlap(tables[i][j])[0] for i, j in pairs.items()]
+    orders = [overlaps[i][j][0] for i, j in pairs.items()]
     agrees = np.ones(len(truth), dtype=bool)
     for (i, j), order in zip(pairs.items(), orders, strict=True):
         agrees &= order[truth[:, i]] == estimate[:, j]
@@ -71,17 +71,17 @@ def compare_states(true_states: Any, estimated_states: Any) -> StateAgreement:
     return StateAgreement(accuracy, float(agrees.mean()), Matching(latents, states))
 
 
-def _contingency(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the rows by pair of states, in a square table so that each state finds a partner."""
+def _best_overlap(
+    left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """Return for each state on the left the one on the right that it stands for; in how many rows.
+
+    The table of pairs of states is square, so that each state finds a partner.
+    """
     size = int(max(left.max(initial=0), right.max(initial=0))) + 1
     table = np.zeros((size, size), dtype=np.int64)
     np.add.at(table, (left, right), 1)
-    return table
-
-
-def _best_overlap(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Return the order of the columns with the most rows on the diagonal, and how many."""
-    rows, columns = linear_sum_assignment(-table)
+    rows, columns = linear_sum_assignment(table, maximize=True)
     return np.asarray(columns, dtype=np.int64), int(table[rows, columns].sum())
 
 

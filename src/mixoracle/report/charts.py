@@ -6,15 +6,14 @@ attributes, so that a page can forbid inline styles altogether.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.model import LatentModel
-from mixoracle.report.lettering import escaped, fitted
+from mixoracle.report.lettering import fitted, page_environment
 from mixoracle.report.svg import latent_colour
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 # More joint states than this say less than the likeliest few.
 MAX_PICTURED_STATES = 24
-_ROW, _DOT_COLUMN, _BAR_ROOM = 22.0, 30.0, 230.0
+_DOT_COLUMN = 30.0
 _PLOT_WIDTH, _PLOT_HEIGHT, _PLOT_MARGIN = 240.0, 190.0, 14.0
 # Columns of levels that are pictured side by side; each still has some pixels for its bars.
 MAX_PICTURED_COLUMNS = 24
@@ -49,49 +48,26 @@ def bar(share: float, colour: str = "#3b7dd8") -> str:
     )
 
 
+def likeliest_states(model: LatentModel, most: int) -> list[tuple[tuple[int, ...], float]]:
+    """The likeliest joint states with their probabilities."""
+    table = model.joint.table
+    order = np.argsort(-table, axis=None, kind="stable")[:most]
+    states = np.stack(np.unravel_index(order, table.shape), axis=1) if model.n_latent else [()]
+    return [
+        (tuple(int(s) for s in state), float(p))
+        for state, p in zip(states, table.ravel()[order], strict=True)
+    ]
+
+
 def joint_picture(model: LatentModel) -> str:
     """P(H): a line for each joint state, the states of all causes as dots, then a bar."""
-    table = model.joint.table
-    order = np.argsort(-table, axis=None, kind="stable")[:MAX_PICTURED_STATES]
-    dots = _DOT_COLUMN * model.n_latent
-    width, height = dots + _BAR_ROOM + 70, 34 + _ROW * len(order)
-    likeliest = float(table.max())
-    parts = [
-        f'<svg class="joint" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" role="img" font-size="12">',
-        "<title>How likely each joint state of the hidden causes is</title>",
-    ]
-    for j, name in enumerate(model.latent_names):
-        x = _DOT_COLUMN * (j + 0.5)
-        shown = fitted(name, _DOT_COLUMN - 2, 12)
-        parts.append(
-            f'<text x="{x:.1f}" y="18" text-anchor="middle" font-weight="600" class="ink">'
-            f"<title>{escaped(name)}</title>{escaped(shown)}</text>"
-        )
-    for row, flat in enumerate(order):
-        states = np.unravel_index(int(flat), table.shape)
-        value = float(table.ravel()[flat])
-        parts.append(
-            _joint_row(34 + _ROW * row, [int(s) for s in states], value / likeliest, value)
-        )
-    return "".join([*parts, "</svg>"])
-
-
-def _joint_row(top: float, states: Sequence[int], length: float, value: float) -> str:
-    middle = top + _ROW / 2
-    dots = "".join(
-        f'<circle cx="{_DOT_COLUMN * (j + 0.5):.1f}" cy="{middle:.1f}" r="8.5" '
-        f'fill="{latent_colour(j)}" fill-opacity="{max(0.16, 0.8 - 0.32 * state):.2f}"/>'
-        f'<text x="{_DOT_COLUMN * (j + 0.5):.1f}" y="{middle + 4:.1f}" text-anchor="middle" '
-        f'font-size="11" class="ink">{state}</text>'
-        for j, state in enumerate(states)
-    )
-    left = _DOT_COLUMN * len(states) + 10
-    width = _BAR_ROOM * length
-    return (
-        f'{dots}<rect x="{left:.1f}" y="{middle - 6:.1f}" width="{max(width, 1):.1f}" '
-        f'height="12" rx="3" class="accent"/><text x="{left + width + 6:.1f}" '
-        f'y="{middle + 4:.1f}" class="quiet">{value:.3f}</text>'
+    return _drawn(
+        "joint.svg.j2",
+        model=model,
+        rows=likeliest_states(model, MAX_PICTURED_STATES),
+        column=_DOT_COLUMN,
+        colour=latent_colour,
+        fitted=fitted,
     )
 
 
@@ -100,23 +76,13 @@ def scatter_picture(scatter: Scatter, name: str) -> str:
     points, labels = scatter_points(scatter)
     placed = _placed(points)
     n_components = int(labels.max()) + 1 if len(labels) else 0
-    paths, marks = [], []
-    members: defaultdict[int, list[int]] = defaultdict(list)
-    for row, label in enumerate(labels.tolist()):
-        members[label].append(row)
-    for label in sorted(members):
-        # A line of no length with a round cap is a dot, and thousands of them stay small.
-        dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in placed[members[label]])
-        colour = component_colour(label, n_components)
-        paths.append(f'<path class="dots" d="{dots}" stroke="{colour}"/>')
-        if n_components <= _MAX_MARKED:
-            x, y = np.median(placed[members[label]], axis=0)
-            marks.append(f'<text class="mark" x="{x:.1f}" y="{y + 4:.1f}">{label}</text>')
-    return (
-        f'<svg class="scatter" viewBox="0 0 {_PLOT_WIDTH:.0f} {_PLOT_HEIGHT:.0f}" role="img">'
-        f"<title>Components of {escaped(name)}</title>"
-        f'<rect class="frame" x="0.5" y="0.5" width="{_PLOT_WIDTH - 1:.0f}" '
-        f'height="{_PLOT_HEIGHT - 1:.0f}" rx="8"/>{"".join(paths)}{"".join(marks)}</svg>'
+    members = {label: placed[labels == label] for label in np.unique(labels).tolist()}
+    middles = {label: np.median(held, axis=0) for label, held in members.items()}
+    return _components(
+        f"Components of {name}",
+        n_components,
+        dots=[(held, component_colour(label, n_components)) for label, held in members.items()],
+        marks=[(x, y + 4, label) for label, (x, y) in middles.items()],
     )
 
 
@@ -129,52 +95,55 @@ def levels_picture(bars: LevelBars, name: str) -> str:
     n_components = len(bars.shares[0])
     room = (_PLOT_WIDTH - _BARS_LEFT - _PLOT_MARGIN / 2) / n_columns
     height = (_PLOT_HEIGHT - _BARS_TOP - _PLOT_MARGIN / 2) / n_components
-    parts = []
+    names, parts = [], []
     for c in range(n_columns):
-        left = _BARS_LEFT + c * room
+        left, labels = _BARS_LEFT + c * room, bars.labels[c]
         if room >= _NARROWEST_NAME:
             # The name of a single column stands above the picture already.
-            labels = bars.labels[c]
             ends = f"{labels[0]} (light) to {labels[-1]} (dark)" if labels else ""
             shown = fitted(bars.titles[c] if n_columns > 1 else ends, room - _BARS_GAP, _BARS_TEXT)
-            parts.append(f'<text class="name" x="{left:.1f}" y="15">{escaped(shown)}</text>')
-        for k in range(n_components):
-            colour = component_colour(k, n_components)
-            box = (left, _BARS_TOP + k * height, room - _BARS_GAP, max(height - _BARS_GAP, 1.0))
-            parts.append(_level_bar(bars.shares[c][k], bars.labels[c], box, colour))
-    if n_components <= _MAX_MARKED:
-        parts += [
-            f'<text class="mark" x="{_BARS_LEFT / 2:.1f}" '
-            f'y="{_BARS_TOP + (k + 0.5) * height + 3:.1f}">{k}</text>'
-            for k in range(n_components)
-        ]
-    return (
-        f'<svg class="scatter" viewBox="0 0 {_PLOT_WIDTH:.0f} {_PLOT_HEIGHT:.0f}" role="img">'
-        f"<title>Levels of {escaped(name)} in each component</title>"
-        f'<rect class="frame" x="0.5" y="0.5" width="{_PLOT_WIDTH - 1:.0f}" '
-        f'height="{_PLOT_HEIGHT - 1:.0f}" rx="8"/>{"".join(parts)}</svg>'
+            names.append((left, shown))
+        for k, shares in enumerate(bars.shares[c]):
+            x, y = left, _BARS_TOP + k * height
+            for level, share in enumerate(shares):
+                breadth = share * (room - _BARS_GAP)
+                label = labels[level] if level < len(labels) else str(level)
+                look = (component_colour(k, n_components), level_opacity(level, len(shares)))
+                parts.append((x, y, breadth, max(height - _BARS_GAP, 1.0), *look, label, share))
+                x += breadth
+    middles = [(k, _BARS_TOP + (k + 0.5) * height) for k in range(n_components)]
+    return _components(
+        f"Levels of {name} in each component",
+        n_components,
+        names=names,
+        bars=parts,
+        marks=[(_BARS_LEFT / 2, y + 3, k) for k, y in middles],
     )
 
 
-def _level_bar(
-    shares: Sequence[float],
-    labels: Sequence[str],
-    box: tuple[float, float, float, float],
-    colour: str,
+def _components(
+    title: str,
+    n_components: int,
+    marks: Sequence[tuple[float, float, int]],
+    dots: Sequence[tuple[NDArray[np.float64], str]] = (),
+    names: Sequence[tuple[float, str]] = (),
+    bars: Sequence[tuple[float, float, float, float, str, float, str, float]] = (),
 ) -> str:
-    """One bar: the levels side by side, each with its name and probability as a tooltip."""
-    left, top, width, height = box
-    parts = []
-    for level, share in enumerate(shares):
-        opacity = level_opacity(level, len(shares))
-        label = labels[level] if level < len(labels) else str(level)
-        parts.append(
-            f'<rect x="{left:.2f}" y="{top:.1f}" width="{share * width:.2f}" '
-            f'height="{height:.1f}" fill="{colour}" fill-opacity="{opacity:.2f}">'
-            f"<title>{escaped(label)}: {share:.1%}</title></rect>"
-        )
-        left += share * width
-    return "".join(parts)
+    return _drawn(
+        "components.svg.j2",
+        title=title,
+        width=_PLOT_WIDTH,
+        height=_PLOT_HEIGHT,
+        dots=dots,
+        names=names,
+        bars=bars,
+        marks=marks if n_components <= _MAX_MARKED else (),
+    )
+
+
+def _drawn(template: str, **values: Any) -> str:
+    page: str = page_environment("mixoracle.report").get_template(template).render(values)
+    return page
 
 
 def level_opacity(level: int, n_levels: int) -> float:

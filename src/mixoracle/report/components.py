@@ -111,6 +111,6 @@ def _title(entry: Entry, column: Column) -> str:
     if entry.level is None:
         return column.title
     # A model that was made elsewhere may have codes that no label was ever seen for.
-    known = column.levels is not None and entry.level < len(column.levels)
-    label = column.levels[entry.level] if known and column.levels else str(entry.level)
+    levels = column.levels or ()
+    label = levels[entry.level] if entry.level < len(levels) else entry.level
     return f"{column.title} = {label}"

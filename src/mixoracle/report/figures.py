@@ -9,8 +9,10 @@ Knows nothing of how a model is learned: the evidence is only looked at.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
+from colorsys import hls_to_rgb
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,12 @@ from numpy.typing import NDArray
 
 from mixoracle.model import LatentModel
 from mixoracle.report import svg
+from mixoracle.report.charts import (
+    component_colour,
+    level_opacity,
+    likeliest_states,
+    scatter_points,
+)
 from mixoracle.report.lettering import fitted
 
 if TYPE_CHECKING:
@@ -47,18 +55,12 @@ def plot(model: LatentModel, ax: Axes | None = None) -> Axes:
     >>> axes.figure.savefig("graph.pdf")  # doctest: +SKIP
     """
     layout = svg.lay_out(model)
-    width, height = layout.size[0], layout.legend_y
-    if ax is None:
-        from matplotlib import pyplot
-
-        size = (width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH)
-        _, ax = pyplot.subplots(figsize=size, layout="constrained")
-    ax.set_xlim(0, width)
-    ax.set_ylim(height, 0)
+    ax = _new_axes(_graph_size(layout)) if ax is None else ax
+    ax.set_xlim(0, layout.size[0])
+    ax.set_ylim(layout.legend_y, 0)
     ax.set_aspect("equal")
     ax.axis("off")
-    _draw_lines(ax, layout)
-    _draw_arcs(ax, model, layout)
+    _draw_edges(ax, model, layout)
     _draw_pills(ax, model, layout)
     for g in range(len(layout.groups)):
         _draw_box(ax, layout, g)
@@ -67,17 +69,11 @@ def plot(model: LatentModel, ax: Axes | None = None) -> Axes:
 
 def plot_joint(model: LatentModel, ax: Axes | None = None) -> Axes:
     """Draw P(H) as bars, the likeliest joint states first."""
-    table = model.joint.table
-    order = np.argsort(-table, axis=None, kind="stable")[:_MAX_STATES]
-    if ax is None:
-        from matplotlib import pyplot
-
-        _, ax = pyplot.subplots(figsize=(5.5, 0.9 + 0.22 * len(order)), layout="constrained")
-    states = [np.unravel_index(int(flat), table.shape) for flat in order]
-    labels = [" ".join(str(int(state)) for state in cell) for cell in states]
-    places = np.arange(len(order))
-    ax.barh(places, table.ravel()[order], color=svg.PALETTE[0], height=0.72)
-    ax.set_yticks(places, labels, fontsize=_POINTS["small"])
+    ax = _new_axes(_joint_size(model)) if ax is None else ax
+    states, heights = zip(*likeliest_states(model, _MAX_STATES), strict=True)
+    places = np.arange(len(states))
+    ax.barh(places, heights, color=svg.PALETTE[0], height=0.72)
+    ax.set_yticks(places, [" ".join(map(str, s)) for s in states], fontsize=_POINTS["small"])
     ax.invert_yaxis()
     ax.set_xlabel("probability")
     shown = [fitted(name, 60, 9) for name in model.latent_names]
@@ -113,8 +109,6 @@ def plot_components(model: LatentModel, scatters: Sequence[Scatter]) -> Figure:
 
 
 def _draw_points(ax: Axes, scatter: Scatter) -> None:
-    from mixoracle.report.charts import component_colour, scatter_points
-
     points, labels = scatter_points(scatter)
     n_components = int(labels.max()) + 1 if len(labels) else 0
     for label in np.unique(labels):
@@ -125,8 +119,6 @@ def _draw_points(ax: Axes, scatter: Scatter) -> None:
 
 def _draw_levels(ax: Axes, shares: Sequence[NDArray[np.float64]]) -> None:
     """A bar for each column of each component, from the first level (light) to the last."""
-    from mixoracle.report.charts import component_colour, level_opacity
-
     k = len(shares[0])
     colours = [_from_hsl(component_colour(component, k)) for component in range(k)]
     for column, by_level in enumerate(shares):
@@ -147,14 +139,10 @@ def save_figures(model: LatentModel, evidence: Evidence, folder: FilePath) -> li
     """Write graph, joint and components as PNG and PDF into a folder; return what was written."""
     from matplotlib.figure import Figure
 
-    layout = svg.lay_out(model)
-    size = (layout.size[0] / _PIXELS_PER_INCH, layout.legend_y / _PIXELS_PER_INCH)
-    graph = Figure(figsize=size, layout="constrained")
-    plot(model, graph.add_subplot())
-    figures = {"graph": graph}
+    figures = {"graph": Figure(_graph_size(svg.lay_out(model)), layout="constrained")}
+    plot(model, figures["graph"].add_subplot())
     if model.n_latent:
-        height = 0.9 + 0.22 * min(model.joint.table.size, _MAX_STATES)
-        figures["joint"] = Figure(figsize=(5.5, height), layout="constrained")
+        figures["joint"] = Figure(_joint_size(model), layout="constrained")
         plot_joint(model, figures["joint"].add_subplot())
     figures["components"] = plot_components(model, evidence.scatters)
     folder.mkdir(exist_ok=True)
@@ -175,26 +163,38 @@ def _save(figure: Figure, stem: FilePath) -> list[FilePath]:
     return written
 
 
-def _draw_lines(ax: Axes, layout: svg.Layout) -> None:
-    start, end = layout.pill_x + layout.pill_width / 2, layout.box_x
-    bend = (end - start) * 0.5
-    for j, y1, y2 in svg.drive_lines(layout):
-        curve = [(start, y1), (start + bend, y1), (end - bend, y2), (end, y2)]
-        _curve(ax, curve, svg.latent_colour(j), 1.1)
+def _graph_size(layout: svg.Layout) -> tuple[float, float]:
+    return layout.size[0] / _PIXELS_PER_INCH, layout.legend_y / _PIXELS_PER_INCH
 
 
-def _draw_arcs(ax: Axes, model: LatentModel, layout: svg.Layout) -> None:
-    from matplotlib.patches import FancyArrowPatch
+def _joint_size(model: LatentModel) -> tuple[float, float]:
+    return 5.5, 0.9 + 0.22 * min(model.joint.table.size, _MAX_STATES)
+
+
+def _new_axes(size: tuple[float, float]) -> Axes:
+    from matplotlib import pyplot
+
+    axes: Axes = pyplot.subplots(figsize=size, layout="constrained")[1]
+    return axes
+
+
+def _draw_edges(ax: Axes, model: LatentModel, layout: svg.Layout) -> None:
+    """Γ as curves to the boxes, Λ as arcs on the other side."""
+    from matplotlib.patches import FancyArrowPatch, PathPatch
     from matplotlib.path import Path
 
-    x = layout.pill_x - layout.pill_width / 2
     codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+    left, right, end = layout.pill_left, layout.pill_right, layout.box_x
+    bend = (end - right) * 0.5
+    for j, y1, y2 in svg.drive_lines(layout):
+        path = Path([(right, y1), (right + bend, y1), (end - bend, y2), (end, y2)], codes)
+        colour = svg.latent_colour(j)
+        ax.add_patch(PathPatch(path, facecolor="none", edgecolor=colour, linewidth=1.1))
     for i, j, known in svg.latent_edges(model):
-        start, end, reach = svg.arc_curve(layout, i, j)
-        path = Path([(x, start), (reach, start), (reach, end), (x, end)], codes)
+        y1, y2, reach = svg.arc_curve(layout, i, j)
         ax.add_patch(
             FancyArrowPatch(
-                path=path,
+                path=Path([(left, y1), (reach, y1), (reach, y2), (left, y2)], codes),
                 arrowstyle="-|>" if known else "-",
                 linestyle="-" if known else (0, (4, 3)),
                 mutation_scale=9,
@@ -208,15 +208,9 @@ def _draw_arcs(ax: Axes, model: LatentModel, layout: svg.Layout) -> None:
 
 def _draw_pills(ax: Axes, model: LatentModel, layout: svg.Layout) -> None:
     for j, y in enumerate(layout.pill_y):
-        left, top = layout.pill_x - layout.pill_width / 2, y - svg.PILL_HEIGHT / 2
-        _rounded(
-            ax,
-            (left, top, layout.pill_width, svg.PILL_HEIGHT),
-            svg.PILL_HEIGHT / 2,
-            svg.PAPER,
-            svg.latent_colour(j),
-            1.6,
-        )
+        radius = svg.PILL_HEIGHT / 2
+        box = (layout.pill_left, y - radius, layout.pill_width, svg.PILL_HEIGHT)
+        _rounded(ax, box, radius, svg.PAPER, svg.latent_colour(j), 1.6)
         name = fitted(model.latent_names[j], svg.PILL_ROOM, 13)
         _text(ax, layout.pill_x, y - 6, name, "name", weight="bold")
         _text(ax, layout.pill_x, y + 9, f"{model.domain_sizes[j]} states", "small")
@@ -231,62 +225,23 @@ def _draw_box(ax: Axes, layout: svg.Layout, g: int) -> None:
         _text(ax, x + width / 2, y + svg.CHIP_HEIGHT / 2, shown, "name")
 
 
-def _curve(ax: Axes, points: list[tuple[float, float]], colour: str, width: float) -> None:
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
-    codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
-    ax.add_patch(
-        PathPatch(Path(points, codes), facecolor="none", edgecolor=colour, linewidth=width)
-    )
-
-
 def _rounded(
-    ax: Axes,
-    box: tuple[float, float, float, float],
-    radius: float,
-    fill: str,
-    edge: str,
-    width: float,
+    ax: Axes, box: Sequence[float], radius: float, fill: str, edge: str, width: float
 ) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     left, top, breadth, height = box
-    ax.add_patch(
-        FancyBboxPatch(
-            (left, top),
-            breadth,
-            height,
-            boxstyle=f"round,pad=0,rounding_size={radius}",
-            facecolor=fill,
-            edgecolor=edge,
-            linewidth=width,
-        )
-    )
+    shape = f"round,pad=0,rounding_size={radius}"
+    look: Any = {"boxstyle": shape, "facecolor": fill, "edgecolor": edge, "linewidth": width}
+    ax.add_patch(FancyBboxPatch((left, top), breadth, height, **look))
 
 
 def _text(ax: Axes, x: float, y: float, text: str, size: str, weight: str = "normal") -> None:
-    ax.text(
-        x,
-        y,
-        text,
-        ha="center",
-        va="center",
-        fontsize=_POINTS[size],
-        color=svg.INK,
-        fontweight=weight,
-        parse_math=False,
-        clip_on=True,
-    )
+    letters: Any = {"fontsize": _POINTS[size], "fontweight": weight, "color": svg.INK}
+    ax.text(x, y, text, ha="center", va="center", parse_math=False, clip_on=True, **letters)
 
 
 def _from_hsl(colour: str) -> tuple[float, float, float]:
     """A colour as CSS writes it, for matplotlib."""
-    from colorsys import hls_to_rgb
-
-    hue, saturation, lightness = colour.removeprefix("hsl(").removesuffix(")").split()
-    return hls_to_rgb(
-        float(hue) / 360,
-        float(lightness.removesuffix("%")) / 100,
-        float(saturation.removesuffix("%")) / 100,
-    )
+    hue, saturation, lightness = (float(n) for n in re.findall(r"\d+", colour))
+    return hls_to_rgb(hue / 360, lightness / 100, saturation / 100)

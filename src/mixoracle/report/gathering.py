@@ -213,12 +213,14 @@ def _scatter(columns: _Numeric, labels: NDArray[np.int64], separation: float | N
     chosen = shown_rows[:: max(1, -(-len(shown_rows) // MAX_POINTS))]
     if is_flat:
         points = np.hstack([block[chosen], np.zeros((len(chosen), 2 - block.shape[1]))])
-        return _made_scatter(columns.titles, points, labels[chosen], 1.0, separation)
-    scaled = _standardised(block)
-    leading, shown = _leading_directions(scaled)
-    axes = ("first direction", "second direction")
-    points = _along(scaled[chosen], leading)
-    return _made_scatter(axes, points, labels[chosen], shown, separation)
+        axes, shown = columns.titles, 1.0
+    else:
+        scaled = _standardised(block)
+        leading, shown = _leading_directions(scaled)
+        axes, points = ("first direction", "second direction"), _along(scaled[chosen], leading)
+    rounded = tuple((_rounded(x), _rounded(y)) for x, y in points)
+    members = tuple(labels[chosen].tolist())
+    return Scatter(axes, rounded, members, round(shown, _DIGITS), separation)
 
 
 def _leading_directions(scaled: Floats) -> tuple[Floats, float]:
@@ -244,19 +246,6 @@ def _along(rows: Floats, directions: Floats) -> Floats:
     products = np.einsum("rc,ac,bc->rab", seen, directions, directions)
     onto = np.nan_to_num(rows) @ directions.T
     return np.asarray(np.einsum("rab,rb->ra", np.linalg.pinv(products, hermitian=True), onto))
-
-
-def _made_scatter(
-    axes: Sequence[str],
-    points: Floats,
-    labels: NDArray[np.int64],
-    shown: float,
-    separation: float | None,
-) -> Scatter:
-    rounded = tuple((_rounded(x), _rounded(y)) for x, y in points)
-    return Scatter(
-        tuple(axes), rounded, tuple(int(k) for k in labels), round(shown, _DIGITS), separation
-    )
 
 
 def _separation(

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import product
 from math import prod
@@ -26,7 +25,7 @@ from mixoracle.report import charts, svg, words
 from mixoracle.report.columns import by_kind
 from mixoracle.report.components import ComponentTable, component_table, level_bars
 from mixoracle.report.evidence import Count, Effect, Evidence
-from mixoracle.report.lettering import printable, shortened
+from mixoracle.report.lettering import page_environment, printable, shortened
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -70,13 +69,10 @@ class _Panel:
 
 @dataclass(frozen=True)
 class _Measurement:
-    """All about one observed variable: a picture of its components, and their numbers."""
+    """The components of one observed variable as a picture, and their numbers."""
 
-    name: str
     parents: tuple[str, ...]
     picture: str
-    n_components: int
-    separation: float | None
     # The share of the variation that a picture of points shows; None where there are no points.
     shown: float | None
     missing: float
@@ -87,26 +83,27 @@ def render(result: Result) -> str:
     """Return the page of a result as text."""
     template = _environment().get_template("report.html.j2")
     style, script = _asset("report.css"), _asset("report.js")
+    model, evidence = result.model, result.evidence
     return template.render(
-        model=result.model,
-        evidence=result.evidence,
+        model=model,
+        evidence=evidence,
         run=result.run,
         words=words,
         style=style,
         script=script,
         style_digest=_digest(style),
         script_digest=_digest(script),
-        graph=svg.draw(result.model, interactive=True),
-        joint=charts.joint_picture(result.model),
-        joint_rows=_joint_rows(result.model),
-        n_joint=result.model.joint.table.size,
+        graph=svg.draw(model, interactive=True),
+        joint=charts.joint_picture(model),
+        joint_rows=charts.likeliest_states(model, _MAX_STATES),
+        n_joint=model.joint.table.size,
         # Failed assumptions come first: a reader has to know them.
-        verdicts=sorted(result.evidence.verdicts, key=lambda v: _FAILS_FIRST.index(v.holds)),
-        panels=[_panel(result.model, result.evidence, j) for j in range(result.model.n_latent)],
-        matrix=_pair_matrix(result.evidence),
-        doubtful_pairs=_doubtful_pairs(result.evidence),
-        kinds=by_kind(result.evidence.columns, result.evidence.n_samples),
-        measurements=_measurements(result.model, result.evidence),
+        verdicts=sorted(evidence.verdicts, key=lambda v: _FAILS_FIRST.index(v.holds)),
+        panels=[_panel(model, evidence, j) for j in range(model.n_latent)],
+        matrix=_pair_matrix(evidence),
+        doubtful_pairs=_doubtful_pairs(evidence),
+        kinds=by_kind(evidence.columns, evidence.n_samples),
+        measurements=[_measurement(model, evidence, i) for i in range(model.n_observed)],
     )
 
 
@@ -115,37 +112,20 @@ def write(result: Result, path: str | PathLike[str]) -> None:
     Path(path).write_text(render(result), encoding="utf-8")
 
 
-def page_environment(package: str) -> Environment:
-    """The templates of a package; everything is escaped, and a missing value is an error."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader(package),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
 @cache
 def _environment() -> Environment:
     from markupsafe import Markup
 
     environment = page_environment("mixoracle.report")
-
-    def bar(share: float, colour: str = svg.PALETTE[0]) -> Markup:
-        return Markup(charts.bar(share, colour))
-
     environment.filters.update(
-        name=_named,
+        name=partial(shortened, most=48),
         whole=printable,
         share=_share,
         number=_number,
         amount=_amount,
         safe_svg=Markup,
     )
-    environment.globals.update(bar=bar)
+    environment.globals.update(bar=lambda share, colour: Markup(charts.bar(share, colour)))
     return environment
 
 
@@ -160,10 +140,6 @@ def _asset(name: str) -> Any:
 
 def _digest(text: str) -> str:
     return "sha256-" + b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-
-
-def _named(name: str) -> str:
-    return shortened(name, 48)
 
 
 def _share(value: float | None) -> str:
@@ -186,38 +162,19 @@ def _amount(value: float | None) -> str:
     return "–" if value is None else f"{value:,.1f}"
 
 
-def _joint_rows(model: LatentModel) -> list[tuple[tuple[int, ...], float]]:
-    table = model.joint.table
-    order = np.argsort(-table, axis=None, kind="stable")[:_MAX_STATES]
-    return [
-        (
-            tuple(int(s) for s in np.unravel_index(int(flat), table.shape)),
-            float(table.ravel()[flat]),
-        )
-        for flat in order
-    ]
-
-
-def _measurements(model: LatentModel, evidence: Evidence) -> list[_Measurement]:
-    measurements = []
-    for i, name in enumerate(model.observed_names):
-        scatter, bars = evidence.scatters[i], level_bars(model, evidence.columns, i)
-        own = [column for column in evidence.columns if column.observed == i]
-        measurements.append(
-            _Measurement(
-                name=name,
-                parents=tuple(model.latent_names[j] for j in model.parents(i)),
-                picture=charts.scatter_picture(scatter, name)
-                if bars is None
-                else charts.levels_picture(bars, name),
-                n_components=evidence.singles[i].components,
-                separation=scatter.separation,
-                shown=scatter.shown if bars is None else None,
-                missing=sum(column.missing for column in own) / (evidence.n_samples * len(own)),
-                table=component_table(model, evidence.columns, i),
-            )
-        )
-    return measurements
+def _measurement(model: LatentModel, evidence: Evidence, i: int) -> _Measurement:
+    name, scatter = model.observed_names[i], evidence.scatters[i]
+    bars = level_bars(model, evidence.columns, i)
+    own = [column.missing for column in evidence.columns if column.observed == i]
+    return _Measurement(
+        parents=tuple(model.latent_names[j] for j in model.parents(i)),
+        picture=charts.scatter_picture(scatter, name)
+        if bars is None
+        else charts.levels_picture(bars, name),
+        shown=scatter.shown if bars is None else None,
+        missing=sum(own) / (evidence.n_samples * len(own)),
+        table=component_table(model, evidence.columns, i),
+    )
 
 
 def _panel(model: LatentModel, evidence: Evidence, j: int) -> _Panel:
@@ -226,6 +183,10 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> _Panel:
     children = [k for i, k in sorted(graph.directed) if i == j]
     loose = sorted(k for pair in graph.undirected if j in pair for k in pair - {j})
     effects = sorted((e for e in evidence.effects if e.latent == j), key=lambda e: -e.share)
+    # One table given all neighbours that could be causes, or one for each if it is too long.
+    given = sorted([*parents, *loose])
+    together = prod(model.domain_sizes[k] for k in given) <= _MAX_CONDITIONS
+    tables = [given] if given and together else [[k] for k in given]
     return _Panel(
         number=j,
         name=names[j],
@@ -235,20 +196,9 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> _Panel:
         causes=tuple(names[k] for k in children),
         caused_by=tuple(names[k] for k in parents),
         depends_on=tuple(names[k] for k in loose),
-        conditionals=tuple(_conditionals(model, j, sorted([*parents, *loose]))),
+        conditionals=tuple(_conditional(model, j, conditions) for conditions in tables),
         effects=tuple(effects),
     )
-
-
-def _conditionals(model: LatentModel, j: int, given: list[int]) -> Iterator[_Conditional]:
-    """One table given all neighbours that could be causes, or one for each if it is too long."""
-    if not given:
-        return
-    if prod(model.domain_sizes[k] for k in given) <= _MAX_CONDITIONS:
-        yield _conditional(model, j, given)
-        return
-    for k in given:
-        yield _conditional(model, j, [k])
 
 
 def _conditional(model: LatentModel, j: int, given: list[int]) -> _Conditional:

@@ -9,7 +9,12 @@ the full name left to a tooltip.
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 # Widths in units of the font size, generous for common sans-serif fonts.
 _NARROW = frozenset("iljtfrI.,:;'|!()[]{}/\\ -")
@@ -81,3 +86,24 @@ def shortened(text: str, most: int = 40) -> str:
     text = text if len(text) <= most else f"{text[: most - 1]}…"
     turning = any(unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT for letter in text)
     return f"{_ISOLATE}{text}{_END_ISOLATE}" if turning else text
+
+
+@cache
+def page_environment(package: str) -> Environment:
+    """The templates of a package; everything is escaped, and a missing value is an error.
+
+    ``xml`` makes a name fit for a picture, ``px`` rounds a coordinate.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["xml"] = lambda text: Markup(escaped(text))
+    environment.filters["px"] = lambda value, digits=1: f"{value:.{digits}f}"
+    return environment

@@ -27,7 +27,6 @@ from mixoracle.report.evidence import Evidence
 if TYPE_CHECKING:
     from mixoracle.metrics import Comparison, StateAgreement
 
-_VERDICT_WORDS = {True: "holds", False: "fails", None: "undecided"}
 _MARKS = {
     True: Text("holds", style="green"),
     False: Text("fails", style="bold red"),
@@ -37,8 +36,7 @@ _MARKS = {
 
 def drives_table(model: LatentModel) -> Table:
     """Γ: one row for each latent, one column for each observed variable."""
-    table = Table(title="Γ: which measurement each hidden cause drives")
-    table.add_column("cause")
+    table = Table("cause", title="Γ: which measurement each hidden cause drives")
     table.add_column("states", justify="right")
     for name in model.observed_names:
         table.add_column(Text(name), justify="center")
@@ -143,9 +141,8 @@ def _kind(group: KindOfColumns) -> str:
 
 def understood_table(columns: Sequence[Column], names: Sequence[str], n_samples: int) -> Table:
     """The variables of a file, as they were read, before anything is learned from it."""
-    table = Table(title=f"{n_samples} cases of {len(names)} variables")
-    for title in ("variable", "columns", "read as"):
-        table.add_column(title)
+    title = f"{n_samples} cases of {len(names)} variables"
+    table = Table("variable", "columns", "read as", title=title)
     for title in ("missing", "from", "to"):
         table.add_column(title, justify="right")
     for row in _understood(columns, names, n_samples):
@@ -236,7 +233,7 @@ def verdict_documents(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
         {
             "name": verdict.name,
             "label": verdict.label,
-            "verdict": _VERDICT_WORDS[verdict.holds],
+            "verdict": _MARKS[verdict.holds].plain,
             "message": verdict.message,
             "meaning": words.meaning_of(verdict).meaning,
             "if_not": words.meaning_of(verdict).if_not,
