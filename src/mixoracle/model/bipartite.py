@@ -48,9 +48,7 @@ class Bipartite(FrozenArrays):
         sizes = frozen_domain_sizes(self.domain_sizes, adjacency.shape[1], "domain sizes")
         if not self.residual >= 0:
             raise InvalidInputError(f"a residual should be at least 0; got {self.residual}")
-        object.__setattr__(self, "adjacency", adjacency)
-        object.__setattr__(self, "domain_sizes", sizes)
-        object.__setattr__(self, "residual", float(self.residual))
+        self._keep(adjacency=adjacency, domain_sizes=sizes, residual=float(self.residual))
 
     @property
     def n_observed(self) -> int:
@@ -61,19 +59,6 @@ class Bipartite(FrozenArrays):
     def n_latent(self) -> int:
         """The number of latents, m."""
         return int(self.adjacency.shape[1])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Bipartite):
-            return NotImplemented
-        return (
-            np.array_equal(self.adjacency, other.adjacency)
-            and self.domain_sizes == other.domain_sizes
-            and self.residual == other.residual
-            and self.method == other.method
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.adjacency.shape, self.adjacency.tobytes(), self.domain_sizes))
 
     def __repr__(self) -> str:
         blocks = [

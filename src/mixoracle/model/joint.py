@@ -63,7 +63,7 @@ class JointTable(FrozenArrays):
             raise InvalidInputError(
                 f"a joint table should sum to 1; it sums to {total:.10g} (divide it by its sum)"
             )
-        object.__setattr__(self, "table", table)
+        self._keep(table=table)
 
     @property
     def n_latent(self) -> int:
@@ -102,14 +102,6 @@ class JointTable(FrozenArrays):
         if short.sum() < MANY_EMPTY * short.size:
             short = self.table < _HOLE * expected
         return np.argwhere(short).astype(np.int64)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, JointTable):
-            return NotImplemented
-        return np.array_equal(self.table, other.table)
-
-    def __hash__(self) -> int:
-        return hash((self.table.shape, self.table.tobytes()))
 
     def __repr__(self) -> str:
         sizes = "×".join(map(str, self.domain_sizes)) or "no latents"

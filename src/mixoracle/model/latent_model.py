@@ -78,12 +78,10 @@ class LatentModel(FrozenArrays):
                 f"Λ should have one node for each of the {len(latent)} latents; "
                 f"got {self.latent_graph.n_nodes}"
             )
-        object.__setattr__(self, "observed_names", observed)
-        object.__setattr__(self, "latent_names", latent)
-        object.__setattr__(self, "bipartite", bipartite)
-        object.__setattr__(self, "domain_sizes", sizes)
+        self._keep(observed_names=observed, latent_names=latent)
+        self._keep(bipartite=bipartite, domain_sizes=sizes)
         if self.components is not None:
-            object.__setattr__(self, "components", tuple(self.components))
+            self._keep(components=tuple(self.components))
             self._check_components(tuple(self.components))
 
     def _check_components(self, components: tuple[ComponentSet, ...]) -> None:
@@ -250,25 +248,6 @@ class LatentModel(FrozenArrays):
         from mixoracle.model.storage import load_model
 
         return load_model(directory)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LatentModel):
-            return NotImplemented
-        return self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[object, ...]:
-        return (
-            self.observed_names,
-            self.latent_names,
-            self.bipartite.tobytes(),
-            self.domain_sizes,
-            self.joint,
-            self.latent_graph,
-            self.components,
-        )
 
     def __repr__(self) -> str:
         lines = [f"LatentModel: {self.n_latent} latents behind {self.n_observed} observed"]

@@ -42,8 +42,7 @@ class Projection(FrozenArrays):
             raise InvalidInputError("component weights should be finite and non-negative")
         if abs(float(weights.sum()) - 1.0) > _SUM_TOLERANCE:
             raise InvalidInputError(f"component weights should sum to 1; got {weights.sum():.10g}")
-        object.__setattr__(self, "labels", labels)
-        object.__setattr__(self, "weights", weights)
+        self._keep(labels=labels, weights=weights)
 
     @property
     def n_components(self) -> int:
@@ -54,16 +53,6 @@ class Projection(FrozenArrays):
     def n_observed(self) -> int:
         """The number of observed variables."""
         return int(self.labels.shape[1])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Projection):
-            return NotImplemented
-        return np.array_equal(self.labels, other.labels) and np.array_equal(
-            self.weights, other.weights
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.labels.shape, self.labels.tobytes(), self.weights.tobytes()))
 
     def __repr__(self) -> str:
         per_variable = [len(np.unique(column)) for column in self.labels.T]

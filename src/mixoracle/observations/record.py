@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixoracle._arrays import FrozenArrays
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import ColumnKind, Levels, encode_column
 from mixoracle.observations.gathering import (
@@ -52,7 +53,7 @@ _ROWS_HASHED = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Observations:
+class Observations(FrozenArrays):
     """N cases of n observed variables, each a block of one or more columns.
 
     Use :meth:`from_array`, :meth:`from_arrays`, :meth:`from_frame` or :meth:`read`; the
@@ -101,10 +102,7 @@ class Observations:
                 f"got {values.shape[1]}"
             )
         levels = checked_levels(self.levels, names, widths)
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "widths", widths)
-        object.__setattr__(self, "levels", levels)
+        self._keep(names=names, values=values, widths=widths, levels=levels)
         check_cells(values, column_names(names, widths), levels)
 
     @classmethod
@@ -355,11 +353,6 @@ class Observations:
         first = self.values[:_ROWS_HASHED] + 0.0
         first[np.isnan(first)] = np.nan
         return hash((self.names, self.widths, self.levels, self.n_samples, first.tobytes()))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # A copied or unpickled array is writable again; the record stays frozen.
-        self.__dict__.update(state)
-        self.values.setflags(write=False)
 
     def __repr__(self) -> str:
         described = [

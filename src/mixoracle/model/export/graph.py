@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import frozen_bools
+from mixoracle._arrays import FrozenArrays, frozen_bools
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import CPDAG, LatentModel
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class CausalGraph:
+class CausalGraph(FrozenArrays):
     """A named graph over latents and observed variables.
 
     Parameters
@@ -42,7 +42,7 @@ class CausalGraph:
         bipartite = frozen_bools(self.bipartite, "Γ")
         if bipartite.shape != (len(self.observed_names), len(self.latent_names)):
             raise InvalidInputError(f"Γ has shape {bipartite.shape}, which does not fit the names")
-        object.__setattr__(self, "bipartite", bipartite)
+        self._keep(bipartite=bipartite)
 
     @classmethod
     def of(cls, model: LatentModel) -> CausalGraph:
@@ -105,20 +105,6 @@ class CausalGraph:
                 f"a latent and an observed variable share the name {shared[0]!r}; rename one, "
                 "because this format knows variables by name only"
             )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CausalGraph):
-            return NotImplemented
-        return (
-            self.observed_names == other.observed_names
-            and self.latent_names == other.latent_names
-            and np.array_equal(self.bipartite, other.bipartite)
-            and self.latent_graph == other.latent_graph
-            and self.domain_sizes == other.domain_sizes
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.observed_names, self.latent_names, self.latent_graph))
 
 
 def from_networkx(graph: nx.DiGraph[str | int]) -> CausalGraph:

@@ -25,7 +25,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import frozen_array
+from mixoracle._arrays import FrozenArrays, frozen_array
 from mixoracle.errors import InvalidInputError
 
 # The observed variables of a set S, ascending.
@@ -38,7 +38,7 @@ ALIGNMENT_SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CountCandidate:
+class CountCandidate(FrozenArrays):
     """One possible number of components of a set of variables, with its evidence.
 
     Parameters
@@ -62,8 +62,7 @@ class CountCandidate:
             raise InvalidInputError(
                 f"a silhouette should lie between -1 and 1; got {self.silhouette}"
             )
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "silhouette", float(self.silhouette))
+        self._keep(means=means, silhouette=float(self.silhouette))
 
     @property
     def n_components(self) -> int:
@@ -74,14 +73,6 @@ class CountCandidate:
     def voting_weight(self) -> float:
         """What this candidate brings to the weight of a vote."""
         return max(self.silhouette, 0.0)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CountCandidate):
-            return NotImplemented
-        return self.silhouette == other.silhouette and np.array_equal(self.means, other.means)
-
-    def __hash__(self) -> int:
-        return hash((self.silhouette, self.means.shape, self.means.tobytes()))
 
     def __repr__(self) -> str:
         return f"CountCandidate({self.n_components} components, silhouette={self.silhouette:.3f})"
