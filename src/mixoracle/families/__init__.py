@@ -5,12 +5,12 @@ from mixoracle.families.base import ComponentSet, Family, LinearFamily, Patterns
 from mixoracle.families.categorical import CategoricalComponents, CategoricalFamily
 from mixoracle.families.counts import CountComponents, CountFamily
 from mixoracle.families.diagonal import DiagonalComponents, DiagonalFamily
-from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.gamma import GammaComponents, GammaFamily
 from mixoracle.families.gaussian import GaussianComponents, GaussianFamily
 from mixoracle.families.product import ProductComponents, ProductFamily
 from mixoracle.families.registry import register, registered
 from mixoracle.families.student import StudentComponents, StudentFamily
+from mixoracle.families.units import FamilyEntry
 
 __all__ = [
     "Averages",

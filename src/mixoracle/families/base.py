@@ -21,7 +21,7 @@ values were seen (:class:`Patterns`), and uses the distribution of those alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, Self
 
@@ -124,19 +124,6 @@ class ComponentSet(FrozenArrays, ABC):
                 f"got {int(labels.min())} to {int(labels.max())}"
             )
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ComponentSet):
-            return NotImplemented
-        mine, theirs = self.arrays(), other.arrays()
-        return (
-            self.family == other.family
-            and mine.keys() == theirs.keys()
-            and all(np.array_equal(mine[key], theirs[key]) for key in mine)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.family, *(array.tobytes() for array in self.arrays().values())))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WithMeans(ComponentSet):
@@ -227,6 +214,18 @@ class Patterns:
         seen, where = np.unique(self.seen[:, columns], axis=0, return_inverse=True)
         return Patterns(seen, where.ravel()[self.which].astype(np.int64))
 
+    def with_rows(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.int64]]]:
+        """Each pattern that occurs, with its rows; that with nothing seen is passed over."""
+        order = np.argsort(self.which, kind="stable")
+        bounds = np.searchsorted(self.which[order], np.arange(len(self.seen) + 1))
+        for p, pattern in enumerate(self.seen):
+            if pattern.any() and bounds[p] < bounds[p + 1]:
+                yield pattern, order[bounds[p] : bounds[p + 1]]
+
+
+# None where no value is missing.
+Missing = Patterns | None
+
 
 class Prior(Protocol):
     """What a family believes of a component before it sees one: made by :meth:`Family.prior`."""
@@ -273,35 +272,39 @@ class Family(ABC):
 
     @abstractmethod
     def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
+        self, features: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         """The log density of what was seen of each row, (N, n_features) to (N, k).
 
         Without ``patterns`` it may be asked for the sum over pieces as well.
         """
 
-    @abstractmethod
     def statistics(
         self,
         features: Floats,
         share: Floats,
         components: ComponentSet,
-        patterns: Patterns | None = None,
+        patterns: Missing = None,
     ) -> Floats:
-        """The expected statistics of each component, ``share`` (N, k) of each row being in it."""
+        """The expected statistics of each component, ``share`` (N, k) of each row being in it.
 
-    @abstractmethod
+        Where nothing is missing, or columns are independent, this will do.
+        """
+        return np.asarray(share.T @ features)
+
     def completed(
         self,
         features: Floats,
         labels: NDArray[np.int64],
         components: ComponentSet | None,
-        patterns: Patterns | None = None,
+        patterns: Missing = None,
     ) -> Floats:
         """Features that may be added up without patterns, given the component of each row.
 
-        Without ``components``, what the rows with the same label show is used instead.
+        Without ``components``, what the rows with the same label show is used instead. Where
+        nothing is missing, or columns are independent, all features are such.
         """
+        return features
 
 
 def joined_families(
@@ -336,24 +339,6 @@ class LinearFamily(Family):
         """The coefficients of the features in the log density, (k, n_features)."""
 
     def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
+        self, features: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         return np.asarray(features @ self.natural(components).T)
-
-    def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Patterns | None = None,
-    ) -> Floats:
-        return np.asarray(share.T @ features)
-
-    def completed(
-        self,
-        features: Floats,
-        labels: NDArray[np.int64],
-        components: ComponentSet | None,
-        patterns: Patterns | None = None,
-    ) -> Floats:
-        return features

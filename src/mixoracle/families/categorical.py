@@ -32,8 +32,7 @@ from mixoracle.families.base import (
     Prior,
     parameters,
 )
-from mixoracle.families.entry import FamilyEntry
-from mixoracle.families.units import Columns, Part
+from mixoracle.families.units import Columns, FamilyEntry, Part
 from mixoracle.settings import Priors
 
 # Rounding of a sum of a thousand levels; more is a mistake of the caller's.
@@ -79,8 +78,7 @@ class CategoricalComponents(IndependentColumns):
                 f"to 1; got a smallest of {probabilities.min():.3g} and sums from "
                 f"{sums.min():.9g} to {sums.max():.9g}"
             )
-        object.__setattr__(self, "probabilities", probabilities)
-        object.__setattr__(self, "n_levels", n_levels)
+        self._keep(probabilities=probabilities, n_levels=n_levels)
 
     @property
     def n_components(self) -> int:
@@ -248,8 +246,8 @@ def _level_starts(n_levels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _level_codes(values: Floats, n_levels: int, column: int) -> NDArray[np.int64]:
     """Codes as whole numbers; what is no code of this column is refused."""
-    if np.any((values < 0) | (values >= n_levels) | (values != np.floor(values))):
-        wrong = values[(values < 0) | (values >= n_levels) | (values != np.floor(values))]
+    wrong = values[(values < 0) | (values >= n_levels) | (values != np.floor(values))]
+    if len(wrong):
         raise InvalidInputError(
             f"column {column} has codes 0 to {n_levels - 1}; got {float(wrong[0]):g}: recode it, "
             "or make an unknown level a missing value (NaN)"

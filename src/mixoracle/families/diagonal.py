@@ -26,9 +26,8 @@ from mixoracle.families.base import (
     parameters,
     positive_parameters,
 )
-from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.missing import filled_with_means
-from mixoracle.families.numbers import NumberPart
+from mixoracle.families.units import FamilyEntry, NumberPart
 from mixoracle.settings import Priors
 
 
@@ -52,8 +51,7 @@ class DiagonalComponents(WithMeans, IndependentColumns):
         variances = positive_parameters(self.variances, means.shape, "component variances")
         if not np.all(np.isfinite(variances)):
             raise InvalidInputError("component variances should be finite; at least one is not")
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "variances", variances)
+        self._keep(means=means, variances=variances)
 
     def _log_density_of_column(self, column: int, values: Floats) -> Floats:
         variances = self.variances[:, column]
@@ -164,9 +162,7 @@ class DiagonalFamily(LinearFamily):
 class DiagonalPart(NumberPart):
     """Numbers for normal components with independent columns; they are never rotated."""
 
-    @cached_property
-    def family(self) -> DiagonalFamily:
-        return DiagonalFamily(self.n_coordinates, priors=self.priors)
+    made = DiagonalFamily
 
     def decode(self, components: ComponentSet) -> DiagonalComponents:
         known = cast(DiagonalComponents, components)

@@ -18,11 +18,9 @@ from scipy.linalg import solve_triangular
 
 from mixoracle._arrays import frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Floats, WithMeans
+from mixoracle.families.base import Floats, Patterns, WithMeans
 from mixoracle.families.diagonal import DiagonalPart
-from mixoracle.families.missing import rows_by_pattern
-from mixoracle.families.numbers import NumberPart
-from mixoracle.families.units import Columns
+from mixoracle.families.units import Columns, NumberPart
 from mixoracle.settings import Priors
 
 # The covariance of 24 columns has 300 entries; few components have rows for more.
@@ -34,29 +32,28 @@ _SYMMETRY_TOLERANCE = 1e-8
 class Ellipsoids(WithMeans):
     """Components with Cholesky factors of their matrices beside their means."""
 
+    _factors: Floats  # (n_components, width, width), set with the fields
+
     @property
     @abstractmethod
-    def _matrices(self) -> Floats:
+    def matrices(self) -> Floats:
         """The matrices, (n_components, width, width)."""
 
     @abstractmethod
     def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
         """The log density at squared distances in ``width`` columns."""
 
-    @property
-    def _cholesky(self) -> Floats:
-        factors: Floats = self.__dict__["_factors"]
-        return factors
-
     def log_density(self, block: Floats) -> Floats:
         self._check_block(block)
-        if not np.isnan(block).any():
-            distances = _squared_distances(block, self.means, self._cholesky)
+        patterns = Patterns.of(block)
+        if patterns is None:
+            distances = _squared_distances(block, self.means, self._factors)
             return self._log_density_at(*distances, self.width)
         result = np.zeros((len(block), self.n_components))
-        for rows, columns in rows_by_pattern(block):
+        for pattern, rows in patterns.with_rows():
+            columns = np.flatnonzero(pattern)
             # The values that were seen of a row have the marginal distribution over them.
-            factors = np.linalg.cholesky(self._matrices[:, columns[:, None], columns])
+            factors = np.linalg.cholesky(self.matrices[:, columns[:, None], columns])
             seen = block[np.ix_(rows, columns)]
             distances = _squared_distances(seen, self.means[:, columns], factors)
             result[rows] = self._log_density_at(*distances, len(columns))
@@ -66,7 +63,7 @@ class Ellipsoids(WithMeans):
         """Standard rows, changed in place to rows of their components."""
         order = np.argsort(labels, kind="stable")
         bounds = np.searchsorted(labels[order], np.arange(self.n_components + 1))
-        for j, (mean, factor) in enumerate(zip(self.means, self._cholesky, strict=True)):
+        for j, (mean, factor) in enumerate(zip(self.means, self._factors, strict=True)):
             members = order[bounds[j] : bounds[j + 1]]
             standard[members] = standard[members] @ factor.T + mean
         return standard

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from mixoracle.families.base import ComponentSet, Family, Floats, Patterns, Prior
-from mixoracle.families.missing import filled_with_means, rows_of_patterns
+from mixoracle.families.base import ComponentSet, Family, Floats, Missing, Patterns, Prior
+from mixoracle.families.ellipsoids import Ellipsoids
+from mixoracle.families.missing import filled_with_means
 from mixoracle.settings import Priors
 
 
@@ -74,7 +75,8 @@ class Completion:
 class EllipticalFamily(Family):
     """Components over ``width`` columns that have a mean and a symmetric positive matrix."""
 
-    # Whether some rows count less than others, which only a component can tell.
+    # Whether some rows count less than others, which only a component can tell. The weight of a
+    # row is then its last feature.
     weighs_rows: ClassVar[bool]
 
     def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
@@ -82,10 +84,7 @@ class EllipticalFamily(Family):
         self.priors = priors
         self._rows, self._columns = np.triu_indices(width)
         self._end_of_products = 1 + width + len(self._rows)
-
-    @abstractmethod
-    def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
-        """The means (k, width) and the matrices (k, width, width)."""
+        self._n_features = self._end_of_products + int(self.weighs_rows)
 
     @abstractmethod
     def _log_radial(self, squared: Floats, n_seen: int) -> Floats:
@@ -95,19 +94,27 @@ class EllipticalFamily(Family):
     def _log_density_of_whole(self, features: Floats, components: ComponentSet) -> Floats:
         """The log density of rows without missing values, (N, k)."""
 
-    @abstractmethod
     def _row_weights(
         self, features: Floats, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
     ) -> Floats:
         """How much rows of one pattern count for each mean and matrix, (N, k)."""
+        return np.ones((len(features), len(means)))
 
-    @abstractmethod
     def _split(self, statistics: Floats) -> Moments:
         """The statistics by their meaning."""
+        counts, sums = statistics[:, 0], statistics[:, 1 : self.width + 1]
+        weights = statistics[:, -1] if self.weighs_rows else counts
+        return Moments(counts, weights, sums, self._products(statistics))
 
-    @abstractmethod
     def _joined(self, counts: Floats, weights: Floats, sums: Floats, products: Floats) -> Floats:
         """What :meth:`_split` took apart, the products as in :meth:`features`."""
+        last = [weights[:, None]] if self.weighs_rows else []
+        return np.hstack([counts[:, None], sums, products, *last])
+
+    def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
+        """The means (k, width) and the matrices (k, width, width)."""
+        known = cast(Ellipsoids, components)
+        return known.means, known.matrices
 
     @property
     def n_parameters(self) -> int:
@@ -175,14 +182,14 @@ class EllipticalFamily(Family):
         return float(-0.5 * ((prior.degrees - self.width - 1.0) * log_volume + spread).sum())
 
     def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
+        self, features: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         """The density of the seen values alone; 0 where there are none."""
         if patterns is None:
             return self._log_density_of_whole(features, components)
         means, matrices = self._parameters(components)
         result = np.zeros((len(features), len(means)))
-        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+        for seen, rows in patterns.with_rows():
             distance, log_volume = self._squared_distance(means, matrices, seen)
             squared = features[rows] @ distance.T
             result[rows] = self._log_radial(squared, int(seen.sum())) - 0.5 * log_volume
@@ -213,10 +220,6 @@ class EllipticalFamily(Family):
         coefficients = np.hstack([constant[:, None], -2.0 * linear, quadratic, nothing])
         return coefficients, log_volume
 
-    @property
-    def _n_features(self) -> int:
-        return self._end_of_products
-
     def _completion(
         self, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
     ) -> Completion | None:
@@ -242,15 +245,15 @@ class EllipticalFamily(Family):
         features: Floats,
         share: Floats,
         components: ComponentSet,
-        patterns: Patterns | None = None,
+        patterns: Missing = None,
     ) -> Floats:
         """The E-step: what the whole rows would add up to, expected given their seen values."""
         if patterns is None and not self.weighs_rows:
-            return np.asarray(share.T @ features)
+            return super().statistics(features, share, components)
         patterns = patterns or self._whole(len(features))
         means, matrices = self._parameters(components)
         total = np.zeros((len(means), self._n_features))
-        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+        for seen, rows in patterns.with_rows():
             part, own = features[rows], share[rows]
             weighted = own * self._row_weights(part, means, matrices, seen)
             sums = self._moment_matrix(weighted.T @ part)
@@ -268,7 +271,7 @@ class EllipticalFamily(Family):
         features: Floats,
         labels: NDArray[np.int64],
         components: ComponentSet | None,
-        patterns: Patterns | None = None,
+        patterns: Missing = None,
     ) -> Floats:
         """The expected features of each row in its component, as far as they were seen.
 
@@ -283,7 +286,7 @@ class EllipticalFamily(Family):
         else:
             means, matrices = self._parameters(components)
         result = np.zeros_like(features)
-        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+        for seen, rows in patterns.with_rows():
             completion = self._completion(means, matrices, seen)
             every_weight = self._row_weights(features[rows], means, matrices, seen)
             for label in np.unique(labels[rows]):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
@@ -23,15 +22,13 @@ from mixoracle.families.base import (
     ComponentSet,
     Floats,
     IndependentColumns,
-    Prior,
     WithMeans,
     parameters,
     positive_parameters,
 )
-from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.grid import GridFamily
 from mixoracle.families.missing import standardised
-from mixoracle.families.units import Columns, Part
+from mixoracle.families.units import Columns, FamilyEntry, Part
 from mixoracle.settings import Priors
 
 # From far more scatter than exponential amounts to 1 % of the mean, in steps of a factor 1.4,
@@ -67,8 +64,7 @@ class GammaComponents(WithMeans, IndependentColumns):
         shapes = positive_parameters(self.shapes, means.shape, "component shapes")
         if not np.all(np.isfinite(shapes)):
             raise InvalidInputError("component shapes should be finite; at least one is not")
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "shapes", shapes)
+        self._keep(means=means, shapes=shapes)
 
     def _log_density_of_column(self, column: int, values: Floats) -> Floats:
         possible = values > 0
@@ -98,8 +94,8 @@ class GammaFamily(GridFamily):
     The features are 1, then for all columns whether the value was seen, x, and log x.
     """
 
-    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
-        super().__init__(width, SHAPES, priors)
+    grid = SHAPES
+    made = GammaComponents
 
     def features(self, block: Floats) -> Floats:
         seen = ~np.isnan(block)
@@ -114,13 +110,6 @@ class GammaFamily(GridFamily):
 
     def embedding(self, block: Floats) -> Floats:
         return standardised(np.log(block))
-
-    def components(self, statistics: Floats, prior: Prior) -> GammaComponents:
-        return GammaComponents(*self._best(statistics, prior))
-
-    def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
-        known = cast(GammaComponents, components)
-        return self._penalty(known.means, known.shapes, prior)
 
     def natural(self, components: ComponentSet) -> Floats:
         known = cast(GammaComponents, components)
@@ -184,9 +173,7 @@ class GammaPart(Part):
     ) -> GammaPart:
         return cls(columns, np.nanmean(block, axis=0), priors=priors)
 
-    @cached_property
-    def family(self) -> GammaFamily:
-        return GammaFamily(len(self.columns), priors=self.priors)
+    made = GammaFamily
 
     def encode(self, block: Floats) -> Floats:
         return np.asarray(block / self.mean)

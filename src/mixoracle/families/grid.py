@@ -11,15 +11,16 @@ Assumes that columns are independent within a component.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Floats, LinearFamily, Prior
+from mixoracle.families.base import ComponentSet, Floats, LinearFamily, Prior
 from mixoracle.settings import Priors
 
 
@@ -32,12 +33,17 @@ class GridPrior:
 
 
 class GridFamily(LinearFamily):
-    """Components over ``width`` independent columns, one of their parameters on ``grid`` (G,)."""
+    """Components over ``width`` independent columns, one of their parameters on ``grid`` (G,).
 
-    def __init__(self, width: int, grid: Floats, priors: Priors) -> None:
+    They are ``made`` of their means and of that parameter.
+    """
+
+    grid: ClassVar[Floats]
+    made: ClassVar[Callable[..., ComponentSet]]
+
+    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
         self.width = width
         self.priors = priors
-        self.grid = grid
 
     @property
     def n_parameters(self) -> int:
@@ -80,16 +86,17 @@ class GridFamily(LinearFamily):
         by_value = self._log_evidence_on_grid(statistics, known.mean) + known.log_weights
         return np.asarray(logsumexp(by_value, axis=2).sum(axis=1))
 
-    def _best(self, statistics: Floats, prior: Prior) -> tuple[Floats, Floats]:
+    def components(self, statistics: Floats, prior: Prior) -> ComponentSet:
         """The means and the grid's values that maximise likelihood and penalty together."""
         known = cast(GridPrior, prior)
         means, reached = self._fit_on_grid(statistics, known.mean)
         best = (reached + known.log_weights).argmax(axis=2)
         chosen = np.take_along_axis(means, best[:, :, None], axis=2)[:, :, 0]
-        return chosen, self.grid[best]
+        return self.made(chosen, self.grid[best])
 
-    def _penalty(self, means: Floats, values: Floats, prior: Prior) -> float:
+    def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
         known = cast(GridPrior, prior)
+        means, values = components.arrays().values()
         log_weights = known.log_weights[np.arange(self.width), self._places(values)]
         return float((self._mean_penalty(means, values, known.mean) + log_weights).sum())
 
