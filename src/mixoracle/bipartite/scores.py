@@ -208,15 +208,11 @@ def graph_log_counts(
     adjacency: NDArray[np.bool_], log_sizes: NDArray[np.float64], subsets: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """W of each row of ``subsets`` for a known graph (``eq:score-comp-app``)."""
-    return hits(adjacency, subsets) @ log_sizes
-
-
-def hits(adjacency: NDArray[np.bool_], subsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which latents are parents of which sets: (n_subsets, n_latent)."""
+    # Which latents are parents of which sets, (n_subsets, n_latent).
     hit = np.zeros((len(subsets), adjacency.shape[1]), dtype=np.bool_)
     for column in subsets.T:
         hit |= adjacency[column]
-    return hit
+    return hit @ log_sizes
 
 
 def readable_count(log_count: float) -> str:

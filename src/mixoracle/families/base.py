@@ -97,14 +97,17 @@ class ComponentSet(FrozenArrays, ABC):
         return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
 
     @staticmethod
-    def from_arrays(family: str, arrays: Mapping[str, NDArray[Any]]) -> ComponentSet:
-        """Rebuild what :meth:`arrays` took apart."""
+    def from_arrays(
+        family: str, arrays: Mapping[str, NDArray[Any]], prefix: str = ""
+    ) -> ComponentSet:
+        """Rebuild what :meth:`arrays` took apart, from the arrays whose names have the prefix."""
         if family not in ComponentSet._families:
             known = ", ".join(sorted(ComponentSet._families))
             raise FileFormatError(
                 f"unknown component family {family!r}; this version knows {known}"
             )
-        return ComponentSet._families[family]._rebuilt(arrays)
+        own = {key.removeprefix(prefix): arrays[key] for key in arrays if key.startswith(prefix)}
+        return ComponentSet._families[family]._rebuilt(own)
 
     @classmethod
     def _rebuilt(cls, arrays: Mapping[str, NDArray[Any]]) -> ComponentSet:

@@ -113,11 +113,7 @@ class ProductComponents(ComponentSet):
         parts, columns = [], []
         start = 0
         for p, family in enumerate(arrays["families"].tolist()):
-            prefix = f"part_{p}_"
-            own = {
-                key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)
-            }
-            parts.append(ComponentSet.from_arrays(family, own))
+            parts.append(ComponentSet.from_arrays(family, arrays, prefix=f"part_{p}_"))
             columns.append(tuple(arrays["columns"][start : start + parts[-1].width].tolist()))
             start += parts[-1].width
         return cls(tuple(parts), tuple(columns))

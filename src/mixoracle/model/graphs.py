@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from math import factorial, inf
 
 Edge = tuple[int, int]
@@ -237,27 +238,19 @@ def is_ancestor(parents: Sequence[int], first: int, second: int) -> bool:
     return bool(reached(parents, 1 << second) >> first & 1)
 
 
-def find_cycle(arrows: Iterable[Edge], n_nodes: int) -> tuple[int, ...]:
-    """The nodes along a directed cycle, each once, or nothing where there is no cycle."""
-    graph = PartialGraph(n_nodes, arrows)
-    left = (1 << n_nodes) - 1
-    ends = left
-    while ends:
-        ends = sum(
-            1 << node
-            for node in bits(left)
-            if not graph.children[node] & left or not graph.parents[node] & left
-        )
-        left &= ~ends
-    if not left:
-        return ()
-    # Every node that is left has a child that is left, so a walk must come back to itself.
-    path: list[int] = []
-    node = next(bits(left))
-    while node not in path:
-        path.append(node)
-        node = next(bits(graph.children[node] & left))
-    return tuple(path[path.index(node) :])
+def find_cycle(arrows: Iterable[Edge]) -> tuple[int, ...]:
+    """The nodes along a directed cycle from its lowest on, or nothing where there is no cycle."""
+    sorter = TopologicalSorter[int]()
+    for i, j in arrows:
+        sorter.add(j, i)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        # Each node is a parent of the next; the first stands at the end again.
+        cycle = error.args[1][:-1]
+        start = cycle.index(min(cycle))
+        return (*cycle[start:], *cycle[:start])
+    return ()
 
 
 def separated(parents: Sequence[int], first: int, second: int, given: int) -> bool:

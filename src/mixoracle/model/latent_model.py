@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from mixoracle._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
+from mixoracle.model import inference
 from mixoracle.model.cpdag import CPDAG
+from mixoracle.model.inference import Answer, Bounds, Intervention
 from mixoracle.model.joint import JointTable
+from mixoracle.model.variables import Variable
 
 if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
-
-    from mixoracle.model.inference import Answer, Bounds, Intervention
-    from mixoracle.model.variables import Variable
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -214,21 +214,15 @@ class LatentModel(FrozenArrays):
         factorised_along_graph : bool
             Answer from ∏ P(H_j | pa(H_j)), as :meth:`do` does, and not from P(H) as it is.
         """
-        from mixoracle.model.inference import query
-
-        return query(self, of, given, factorised_along_graph=factorised_along_graph)
+        return inference.query(self, of, given, factorised_along_graph=factorised_along_graph)
 
     def do(self, targets: Mapping[Variable, int]) -> Intervention:
         """Set latents to states from outside; ask the result by its ``query``."""
-        from mixoracle.model.inference import do
-
-        return do(self, targets)
+        return inference.do(self, targets)
 
     def effect(self, cause: Variable, effect: Variable) -> Bounds:
         """P(effect | do(cause = state)) for every state, over the whole equivalence class."""
-        from mixoracle.model.inference import effect as effect_of
-
-        return effect_of(self, cause, effect)
+        return inference.effect(self, cause, effect)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw G with matplotlib, into ``ax`` or into new axes, and return them."""

@@ -190,7 +190,7 @@ def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Lat
     components = None
     if families is not None:
         components = tuple(
-            ComponentSet.from_arrays(family, _with_prefix(arrays, f"component_{i}_"))
+            ComponentSet.from_arrays(family, arrays, prefix=f"component_{i}_")
             for i, family in enumerate(families)
         )
     observed = _texts(header["observed_names"], "observed_names")
@@ -232,7 +232,3 @@ def _read_bipartite(rows: list[list[int]], n_latent: int) -> NDArray[np.bool_]:
         raise InvalidInputError(f"each row of Γ should have {n_latent} entries")
     matrix = frozen_bools(rows, "Γ")
     return matrix.reshape(len(rows), n_latent)
-
-
-def _with_prefix(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)}

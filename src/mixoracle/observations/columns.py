@@ -155,10 +155,8 @@ def encode_numbers(values: NDArray[Any], what: str, categorical: bool = False) -
         return numbers, None
     distinct, inverse = np.unique(values, return_inverse=True)
     labels = [None if _is_missing(held) else _label(held, what) for held in distinct.tolist()]
-    levels = sorted_levels(label for label in labels if label is not None)
-    position: dict[str | None, float] = {label: float(i) for i, label in enumerate(levels)}
-    position[None] = np.nan
-    return np.array([position[label] for label in labels])[inverse.ravel()], levels
+    codes, levels = _encode_labels(labels)
+    return codes[inverse.ravel()], levels
 
 
 def encode_cells(cells: Sequence[Any], what: str, categorical: bool = False) -> Encoded:

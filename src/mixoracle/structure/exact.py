@@ -13,8 +13,8 @@ Assumptions: the score decomposes over nodes. m is at most ``MAX_NODES``: memory
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,22 +34,6 @@ MAX_CELLS = 100_000_000
 _TIE = 1e-11
 
 
-@dataclass(frozen=True)
-class ExactSearch:
-    """The best DAG, and the best one of a different equivalence class.
-
-    Parameters
-    ----------
-    edges : frozenset of (i, j)
-        A best DAG; its whole class scores alike if the score is score-equivalent.
-    runner_up : frozenset of (i, j), or None
-        A best DAG of another class. None if it was not asked for or there is no other class.
-    """
-
-    edges: frozenset[Edge]
-    runner_up: frozenset[Edge] | None
-
-
 def is_feasible(joint: JointTable) -> bool:
     """Whether an exact search over this table is within reach."""
     return joint.n_latent <= MAX_NODES and _n_cells(joint) <= MAX_CELLS
@@ -57,8 +41,12 @@ def is_feasible(joint: JointTable) -> bool:
 
 def search_exact(
     score: Score, knowledge: ResolvedKnowledge, *, runner_up: bool = True
-) -> ExactSearch:
-    """Find a DAG of the highest score among those that honour the knowledge."""
+) -> tuple[frozenset[Edge], frozenset[Edge] | None]:
+    """Find a DAG of the highest score among those that honour the knowledge.
+
+    Its whole class scores alike if the score is score-equivalent. With it comes a best DAG of
+    another class; None if it was not asked for or there is no other class.
+    """
     m = score.n_nodes
     if m > MAX_NODES:
         raise InvalidInputError(
@@ -74,15 +62,12 @@ def search_exact(
     best = lattice.best_parents(scores)
     edges = lattice.trace(best, scores, lattice.values(best))
     if not runner_up:
-        return ExactSearch(edges, None)
-    return ExactSearch(edges, _runner_up(lattice, scores, best, CPDAG.from_dag(edges, m)))
+        return edges, None
+    return edges, _runner_up(lattice, scores, best, CPDAG.from_dag(edges, m))
 
 
 def _n_cells(joint: JointTable) -> int:
-    cells = 1
-    for size in joint.domain_sizes:
-        cells *= 1 + size
-    return cells
+    return prod(1 + size for size in joint.domain_sizes)
 
 
 class _Lattice:

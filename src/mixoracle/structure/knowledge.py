@@ -87,7 +87,7 @@ class Knowledge:
                 f"{names[i]}→{names[j]} is both required and forbidden (or runs against the "
                 "tiers); drop one of the two"
             )
-        cycle = find_cycle(required, len(names))
+        cycle = find_cycle(required)
         if cycle:
             path = "→".join(names[i] for i in (*cycle, cycle[0]))
             raise KnowledgeConflictError(

@@ -24,6 +24,7 @@ from scipy.special import gammaln
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
+from mixoracle.model.factorisation import parents_of
 
 # log N of the BIC never falls below log 2: without a penalty, a fraction of a case would connect
 # every pair of latents.
@@ -184,7 +185,5 @@ def local_scores(score: Score) -> NDArray[np.float64]:
 
 def total(score: Score, edges: Iterable[tuple[int, int]]) -> float:
     """The score of a whole DAG."""
-    parents: list[list[int]] = [[] for _ in range(score.n_nodes)]
-    for i, j in edges:
-        parents[j].append(i)
+    parents = parents_of(edges, score.n_nodes)
     return float(sum(score.local(node, found) for node, found in enumerate(parents)))

@@ -97,10 +97,7 @@ class Segmentation:
 
     def means(self, groups: NDArray[np.int64]) -> NDArray[np.float64]:
         """The mean of all rows in each merged cluster."""
-        n_groups = int(groups.max()) + 1
-        sums = np.zeros((n_groups, self.sums.shape[1]))
-        np.add.at(sums, groups, self.sums)
-        return np.asarray(sums / np.bincount(groups, self.sizes, n_groups)[:, None])
+        return _sums_by(groups, self.sums) / np.bincount(groups, self.sizes)[:, None]
 
 
 class SilhouetteJudge:
@@ -169,8 +166,7 @@ def oversegment(
     labels = run_kmeans(data, n_centres, rng, starts)
     labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     sizes = np.bincount(labels)
-    sums = np.zeros((len(sizes), data.shape[1]))
-    np.add.at(sums, labels, data)
+    sums = _sums_by(labels, data)
     return Segmentation(labels, sums, sizes, _merge_tree(sums / sizes[:, None]))
 
 
@@ -279,10 +275,7 @@ def cluster_exactly(
             "fewer or smaller latents, may help"
         )
     labels = max(full, key=lambda run: judge.score(run[rows], n_clusters))
-    sizes = np.bincount(labels)
-    means = np.zeros((n_clusters, data.shape[1]))
-    np.add.at(means, labels, data)
-    return labels, means / sizes[:, None]
+    return labels, _sums_by(labels, data) / np.bincount(labels)[:, None]
 
 
 def run_kmeans(
@@ -329,6 +322,13 @@ def sample_rows(n_rows: int, at_most: int, rng: np.random.Generator) -> NDArray[
     if n_rows <= at_most:
         return np.arange(n_rows, dtype=np.int64)
     return np.sort(rng.choice(n_rows, at_most, replace=False)).astype(np.int64)
+
+
+def _sums_by(labels: NDArray[np.int64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of the rows with each label, from 0 to the largest."""
+    sums = np.zeros((int(labels.max()) + 1, rows.shape[1]))
+    np.add.at(sums, labels, rows)
+    return sums
 
 
 def _merge_tree(centres: NDArray[np.float64]) -> NDArray[np.float64]:

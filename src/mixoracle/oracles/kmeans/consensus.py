@@ -203,10 +203,11 @@ def elect(
         Their means hold the coordinates of X_i, then those of X_j.
     widths : the number of coordinates of each observed variable
     """
-    votes: dict[Members, NDArray[np.float64]] = {
-        **{(i,): np.zeros((len(candidates), 2)) for i, candidates in enumerate(singles)},
-        **{pair: np.zeros((len(candidates), 2)) for pair, candidates in pairs.items()},
+    standing: dict[Members, Sequence[CountCandidate]] = {
+        **{(i,): candidates for i, candidates in enumerate(singles)},
+        **pairs,
     }
+    votes = {members: np.zeros((len(held), 2)) for members, held in standing.items()}
     for (i, j), candidates in pairs.items():
         coordinates = {i: slice(0, widths[i]), j: slice(widths[i], widths[i] + widths[j])}
         for member, columns in coordinates.items():
@@ -218,11 +219,16 @@ def elect(
             mutual = weight[:, :, None] * agreement
             votes[(member,)] += mutual.max(axis=1)
             votes[(i, j)] += mutual.max(axis=0)
-    held_by: dict[Members, Sequence[CountCandidate]] = {
-        **{(i,): held for i, held in enumerate(singles)},
-        **pairs,
+    return {
+        members: Election(
+            members,
+            tuple(
+                Tally(held.n_components, held.silhouette, float(by_count), float(by_means))
+                for held, (by_count, by_means) in zip(candidates, votes[members], strict=True)
+            ),
+        )
+        for members, candidates in standing.items()
     }
-    return {members: _election(members, held_by[members], votes[members]) for members in votes}
 
 
 def _agreement(
@@ -235,18 +241,6 @@ def _agreement(
             agreement[s, c, 0] = pair.n_components % single.n_components == 0
             agreement[s, c, 1] = means_align(pair.means[:, columns], single.means)
     return agreement
-
-
-def _election(
-    members: Members, candidates: Sequence[CountCandidate], votes: NDArray[np.float64]
-) -> Election:
-    return Election(
-        members,
-        tuple(
-            Tally(held.n_components, held.silhouette, float(by_count), float(by_means))
-            for held, (by_count, by_means) in zip(candidates, votes, strict=True)
-        ),
-    )
 
 
 def _distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
