@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
 # Beyond this a float no longer holds every whole number.
 _LARGEST_EXACT = 2.0**53
 
@@ -61,7 +65,7 @@ def frozen_array(values: Any, dtype: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def frozen_whole_numbers(values: Any, what: str) -> NDArray[np.int64]:
+def frozen_whole_numbers(values: Any, what: str) -> Integers:
     """Copy ``values`` to read-only integers, refusing fractions instead of cutting them off."""
     array = frozen_array(values, np.float64, what)
     if np.any(np.abs(array) > _LARGEST_EXACT) or np.any(array != np.round(array)):
@@ -69,7 +73,7 @@ def frozen_whole_numbers(values: Any, what: str) -> NDArray[np.int64]:
     return frozen_array(array, np.int64, what)
 
 
-def frozen_bools(values: Any, what: str) -> NDArray[np.bool_]:
+def frozen_bools(values: Any, what: str) -> Bools:
     """Copy ``values`` to read-only booleans, accepting 0/1 and nothing else."""
     array = frozen_array(values, np.float64, what)
     if not np.all((array == 0) | (array == 1)):

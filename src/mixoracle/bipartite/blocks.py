@@ -24,8 +24,8 @@ from itertools import combinations
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.bipartite.scores import Counts, name_set, readable_count
 from mixoracle.errors import InconsistentCountsError
 
@@ -37,7 +37,7 @@ _TOLERANCE = 1e-6
 _LONGEST_GENERATOR = 10
 
 
-def find_blocks(counts: Counts) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
+def find_blocks(counts: Counts) -> tuple[Bools, tuple[int, ...]]:
     """Γ and the domain sizes, by removing one block after the other.
 
     Returns
@@ -74,7 +74,7 @@ class _Search:
         self.everything = frozenset(range(counts.n_observed))
         self.found: dict[frozenset[int], int] = {}
 
-    def singles(self) -> NDArray[np.float64]:
+    def singles(self) -> Floats:
         """W of each observed variable."""
         raw = self.counts.log_counts_of([frozenset([i]) for i in sorted(self.everything)])
         return np.array(

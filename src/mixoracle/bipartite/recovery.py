@@ -18,8 +18,8 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools
 from mixoracle._checks import check_whole
 from mixoracle._column_matroid import crowded_columns
 from mixoracle.bipartite.als import decompose
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mixoracle.oracles.protocol import MixtureOracle
 
 Method = Literal["auto", "jennrich", "als", "blocks"]
-_Graph = tuple[NDArray[np.bool_], tuple[int, ...]]
+_Graph = tuple[Bools, tuple[int, ...]]
 
 # Logarithms of exact counts add up to within 1e-12; two whole numbers below a million differ by
 # more than this on that scale.

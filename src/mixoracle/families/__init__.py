@@ -1,7 +1,14 @@
 """Component families: how one component of an observed variable is described and judged."""
 
-from mixoracle.families.averages import Averages, Entry
-from mixoracle.families.base import ComponentSet, Family, LinearFamily, Patterns, Prior
+from mixoracle.families.base import (
+    Averages,
+    ComponentSet,
+    Entry,
+    Family,
+    LinearFamily,
+    Patterns,
+    Prior,
+)
 from mixoracle.families.categorical import CategoricalComponents, CategoricalFamily
 from mixoracle.families.counts import CountComponents, CountFamily
 from mixoracle.families.diagonal import DiagonalComponents, DiagonalFamily

@@ -28,11 +28,55 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_array
+from mixoracle._arrays import Bools, FrozenArrays, Integers, frozen_array
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.families.averages import Averages
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one average is of: a column, or one of its levels, by code."""
+
+    column: int
+    level: int | None = None
+
+    def title(self, name: str, width: int) -> str:
+        """``X1``, ``X1[2]`` if it is wider than a column, ``X1[2] = 0`` for a level."""
+        column = name if width == 1 else f"{name}[{self.column}]"
+        return column if self.level is None else f"{column} = {self.level}"
+
+
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """The averages of components, whatever their family.
+
+    A column of numbers has its mean; a column of levels has the probability of each level, which
+    is the mean of "is it this level?". So an average over components, weighted by how likely they
+    are, is right for every column of every family.
+
+    Parameters
+    ----------
+    entries : tuple of Entry
+        In the order of the columns, and within a column in the order of its levels.
+    values : (n_components, n_entries) array
+        NaN where a component has no mean.
+    """
+
+    entries: tuple[Entry, ...]
+    values: Floats
+
+    @classmethod
+    def of_means(cls, means: Floats) -> Averages:
+        """Columns of numbers, ``means`` (n_components, width)."""
+        return cls(tuple(map(Entry, range(means.shape[1]))), means)
+
+    def of_levels(self) -> list[Floats] | None:
+        """The probabilities of each column, (n_components, levels), if all columns have levels."""
+        if any(entry.level is None for entry in self.entries):
+            return None
+        columns = np.array([entry.column for entry in self.entries])
+        return [self.values[:, columns == column] for column in np.unique(columns)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +112,7 @@ class ComponentSet(FrozenArrays, ABC):
         """
 
     @abstractmethod
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         """Draw one row from component ``labels[r]`` for each r; an (N, width) array."""
 
     def averages(self) -> Averages:
@@ -83,7 +127,7 @@ class ComponentSet(FrozenArrays, ABC):
             if name not in self.shared
         )
 
-    def take(self, order: NDArray[np.int64]) -> Self:
+    def take(self, order: Integers) -> Self:
         """Return the components ``order``, in that order."""
         return type(self)(
             **{
@@ -120,7 +164,7 @@ class ComponentSet(FrozenArrays, ABC):
                 f"a block of this variable should have shape (N, {self.width}); got {block.shape}"
             )
 
-    def _check_labels(self, labels: NDArray[np.int64]) -> None:
+    def _check_labels(self, labels: Integers) -> None:
         if len(labels) and not 0 <= labels.min() <= labels.max() < self.n_components:
             raise InvalidInputError(
                 f"component labels should run from 0 to {self.n_components - 1}; "
@@ -196,8 +240,8 @@ class Patterns:
     ``seen`` (P, width) holds the patterns that occur, ``which`` (N,) the pattern of each row.
     """
 
-    seen: NDArray[np.bool_]
-    which: NDArray[np.int64]
+    seen: Bools
+    which: Integers
 
     @classmethod
     def of(cls, block: Floats) -> Patterns | None:
@@ -208,16 +252,16 @@ class Patterns:
         seen, which = np.unique(~missing, axis=0, return_inverse=True)
         return cls(seen, which.ravel().astype(np.int64))
 
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Patterns:
+    def take(self, rows: Integers | Bools | slice) -> Patterns:
         """The patterns of some of the rows."""
         return Patterns(self.seen, self.which[rows])
 
-    def of_columns(self, columns: NDArray[np.int64]) -> Patterns:
+    def of_columns(self, columns: Integers) -> Patterns:
         """The patterns within some of the columns."""
         seen, where = np.unique(self.seen[:, columns], axis=0, return_inverse=True)
         return Patterns(seen, where.ravel()[self.which].astype(np.int64))
 
-    def with_rows(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.int64]]]:
+    def with_rows(self) -> Iterator[tuple[Bools, Integers]]:
         """Each pattern that occurs, with its rows; that with nothing seen is passed over."""
         order = np.argsort(self.which, kind="stable")
         bounds = np.searchsorted(self.which[order], np.arange(len(self.seen) + 1))
@@ -283,11 +327,7 @@ class Family(ABC):
         """
 
     def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Missing = None,
+        self, features: Floats, share: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         """The expected statistics of each component, ``share`` (N, k) of each row being in it.
 
@@ -298,7 +338,7 @@ class Family(ABC):
     def completed(
         self,
         features: Floats,
-        labels: NDArray[np.int64],
+        labels: Integers,
         components: ComponentSet | None,
         patterns: Missing = None,
     ) -> Floats:
@@ -310,9 +350,7 @@ class Family(ABC):
         return features
 
 
-def joined_families(
-    families: Sequence[Family],
-) -> tuple[list[int], list[tuple[Family, list[int]]]]:
+def joined_families(families: Sequence[Family]) -> tuple[list[int], list[tuple[Family, list[int]]]]:
     """The places of families that stand alone, and the others joined, each with its places.
 
     Joined families are independent within a component, so they need no patterns.

@@ -17,14 +17,15 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from mixoracle._arrays import frozen_whole_numbers
+from mixoracle._arrays import Integers, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.averages import Averages, Entry
 from mixoracle.families.base import (
+    Averages,
     ComponentSet,
+    Entry,
     Family,
     Floats,
     IndependentColumns,
@@ -58,7 +59,7 @@ class CategoricalComponents(IndependentColumns):
     """
 
     probabilities: Floats
-    n_levels: NDArray[np.int64]
+    n_levels: Integers
 
     family: ClassVar[str] = "categorical"
     shared: ClassVar[frozenset[str]] = frozenset({"n_levels"})
@@ -98,7 +99,7 @@ class CategoricalComponents(IndependentColumns):
         with np.errstate(divide="ignore"):  # a level of probability 0 has log density -inf
             return np.asarray(np.log(self.of_column(column)).T[codes])
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         rows = np.empty((len(labels), self.width))
         for column in range(self.width):
@@ -229,7 +230,7 @@ class LevelPart(Part):
         return CategoricalComponents(np.hstack(by_column), known.n_levels[self._ascending])
 
 
-def _checked_levels(n_levels: ArrayLike) -> NDArray[np.int64]:
+def _checked_levels(n_levels: ArrayLike) -> Integers:
     checked = frozen_whole_numbers(n_levels, "numbers of levels")
     if checked.ndim != 1 or len(checked) == 0 or np.any(checked < 1):
         raise InvalidInputError(
@@ -239,12 +240,12 @@ def _checked_levels(n_levels: ArrayLike) -> NDArray[np.int64]:
     return checked
 
 
-def _level_starts(n_levels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _level_starts(n_levels: Integers) -> Integers:
     """Where the levels of each column begin, when they stand side by side."""
     return np.cumsum(n_levels) - n_levels
 
 
-def _level_codes(values: Floats, n_levels: int, column: int) -> NDArray[np.int64]:
+def _level_codes(values: Floats, n_levels: int, column: int) -> Integers:
     """Codes as whole numbers; what is no code of this column is refused."""
     wrong = values[(values < 0) | (values >= n_levels) | (values != np.floor(values))]
     if len(wrong):

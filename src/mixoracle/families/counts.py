@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
+from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
     ComponentSet,
@@ -86,7 +86,7 @@ class CountComponents(WithMeans, IndependentColumns):
         )
         return np.where(possible[:, None], result - gammaln(counts + 1.0), -np.inf)
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         rates, sizes = self.means[labels], self.sizes[labels]
         mixed = np.isfinite(sizes)
@@ -134,9 +134,6 @@ class CountFamily(GridFamily):
         return np.hstack(
             [nothing, constant, linear, -np.ones_like(linear), rising.reshape(len(nothing), -1)]
         )
-
-    def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
-        return statistics[:, 1 : self.width + 1], statistics[:, self.width + 1 : 2 * self.width + 1]
 
     def _constant_part(self, statistics: Floats) -> Floats:
         """What the mean does not enter, Σ log Γ(x + r) - log Γ(r) - log x!, (k, width, G)."""

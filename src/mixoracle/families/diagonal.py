@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
     ComponentSet,
@@ -58,7 +58,7 @@ class DiagonalComponents(WithMeans, IndependentColumns):
         squared = (values[:, None] - self.means[:, column]) ** 2
         return np.asarray(-0.5 * (squared / variances + np.log(2.0 * np.pi * variances)))
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         standard = rng.standard_normal((len(labels), self.width))
         return np.asarray(standard * np.sqrt(self.variances)[labels] + self.means[labels])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from mixoracle._arrays import frozen_array
+from mixoracle._arrays import Integers, frozen_array
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Floats, Patterns, WithMeans
 from mixoracle.families.diagonal import DiagonalPart
@@ -59,7 +59,7 @@ class Ellipsoids(WithMeans):
             result[rows] = self._log_density_at(*distances, len(columns))
         return result
 
-    def _placed(self, standard: Floats, labels: NDArray[np.int64]) -> Floats:
+    def _placed(self, standard: Floats, labels: Integers) -> Floats:
         """Standard rows, changed in place to rows of their components."""
         order = np.argsort(labels, kind="stable")
         bounds = np.searchsorted(labels[order], np.arange(self.n_components + 1))

@@ -19,9 +19,9 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Bools, Integers
 from mixoracle.families.base import ComponentSet, Family, Floats, Missing, Patterns, Prior
 from mixoracle.families.ellipsoids import Ellipsoids
 from mixoracle.families.missing import filled_with_means
@@ -60,18 +60,6 @@ class Moments:
     products: Floats
 
 
-@dataclass(frozen=True)
-class Completion:
-    """What the seen values of a pattern say, in each component, of the row that they belong to.
-
-    ``maps`` (k, width + 1, width + 1) turns (1, row with 0 for missing values) into (1, expected
-    row); ``leftover`` (k, width, width) is the covariance of the missing values given the others.
-    """
-
-    maps: Floats
-    leftover: Floats
-
-
 class EllipticalFamily(Family):
     """Components over ``width`` columns that have a mean and a symmetric positive matrix."""
 
@@ -95,7 +83,7 @@ class EllipticalFamily(Family):
         """The log density of rows without missing values, (N, k)."""
 
     def _row_weights(
-        self, features: Floats, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
+        self, features: Floats, means: Floats, matrices: Floats, seen: Bools
     ) -> Floats:
         """How much rows of one pattern count for each mean and matrix, (N, k)."""
         return np.ones((len(features), len(means)))
@@ -196,7 +184,7 @@ class EllipticalFamily(Family):
         return result
 
     def _squared_distance(
-        self, means: Floats, matrices: Floats, seen: NDArray[np.bool_] | None = None
+        self, means: Floats, matrices: Floats, seen: Bools | None = None
     ) -> tuple[Floats, Floats]:
         """Coefficients of the features in the squared distance, (k, n_features), and log volumes.
 
@@ -221,9 +209,15 @@ class EllipticalFamily(Family):
         return coefficients, log_volume
 
     def _completion(
-        self, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
-    ) -> Completion | None:
-        """The regression of the missing values on the seen ones; None if nothing is missing."""
+        self, means: Floats, matrices: Floats, seen: Bools
+    ) -> tuple[Floats, Floats] | None:
+        """What the seen values of a pattern say, in each component, of the row that they belong to.
+
+        The first array, (k, width + 1, width + 1), turns (1, row with 0 for missing values) into
+        (1, expected row), by the regression of the missing values on the seen ones; the second,
+        (k, width, width), is the covariance of the missing values given the others. None if
+        nothing is missing.
+        """
         if seen.all():
             return None
         there, gone = np.flatnonzero(seen), np.flatnonzero(~seen)
@@ -238,14 +232,10 @@ class EllipticalFamily(Family):
         maps[:, 1 + gone, 0] = means[:, gone] - np.einsum("kab,kb->ka", slopes, means[:, there])
         leftover = np.zeros_like(matrices)
         leftover[np.ix_(every, gone, gone)] = matrices[np.ix_(every, gone, gone)] - slopes @ across
-        return Completion(maps, leftover)
+        return maps, leftover
 
     def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Missing = None,
+        self, features: Floats, share: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         """The E-step: what the whole rows would add up to, expected given their seen values."""
         if patterns is None and not self.weighs_rows:
@@ -260,8 +250,9 @@ class EllipticalFamily(Family):
             counts = own.sum(axis=0)
             completion = self._completion(means, matrices, seen)
             if completion is not None:
-                sums = completion.maps @ sums @ np.swapaxes(completion.maps, 1, 2)
-                sums[:, 1:, 1:] += counts[:, None, None] * completion.leftover
+                maps, leftover = completion
+                sums = maps @ sums @ np.swapaxes(maps, 1, 2)
+                sums[:, 1:, 1:] += counts[:, None, None] * leftover
             products = sums[:, 1 + self._rows, 1 + self._columns]
             total += self._joined(counts, sums[:, 0, 0], sums[:, 0, 1:], products)
         return total
@@ -269,7 +260,7 @@ class EllipticalFamily(Family):
     def completed(
         self,
         features: Floats,
-        labels: NDArray[np.int64],
+        labels: Integers,
         components: ComponentSet | None,
         patterns: Missing = None,
     ) -> Floats:
@@ -295,8 +286,8 @@ class EllipticalFamily(Family):
                 part = features[inside, : self.width + 1]
                 leftover: Floats | float = 0.0
                 if completion is not None:
-                    part = part @ completion.maps[label].T
-                    leftover = completion.leftover[label, self._rows, self._columns]
+                    part = part @ completion[0][label].T
+                    leftover = completion[1][label, self._rows, self._columns]
                 sums = weights[:, None] * part[:, 1:]
                 products = sums[:, self._rows] * part[:, 1 + self._columns] + leftover
                 result[inside] = seen.mean() * self._joined(part[:, 0], weights, sums, products)
@@ -325,7 +316,7 @@ class EllipticalFamily(Family):
         return products
 
     def _seen_moments(
-        self, features: Floats, labels: NDArray[np.int64], patterns: Patterns
+        self, features: Floats, labels: Integers, patterns: Patterns
     ) -> tuple[Floats, Floats]:
         """Means of the seen values of each label, and one diagonal matrix: a start for EM."""
         n_labels = int(labels.max()) + 1

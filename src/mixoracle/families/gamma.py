@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
     ComponentSet,
@@ -79,7 +79,7 @@ class GammaComponents(WithMeans, IndependentColumns):
         )
         return np.where(possible[:, None], result, -np.inf)
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         shapes = self.shapes[labels]
         return np.asarray(rng.standard_gamma(shapes) * self.means[labels] / shapes)
@@ -122,9 +122,6 @@ class GammaFamily(GridFamily):
         """Values seen, sums and sums of logarithms of each column, each (k, width)."""
         seen, sums, logarithms = np.split(statistics[:, 1:], 3, axis=1)
         return seen, sums, logarithms
-
-    def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
-        return self._split(statistics)[:2]
 
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
         seen, sums, logarithms = (part[:, :, None] for part in self._split(statistics))

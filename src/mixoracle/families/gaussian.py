@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle.families.base import ComponentSet, Floats, Prior
 from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart, checked_ellipsoids
 from mixoracle.families.elliptical import EllipticalFamily
@@ -50,7 +50,7 @@ class GaussianComponents(Ellipsoids):
     def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
         return np.asarray(-0.5 * squared - half_log_volume - 0.5 * width * _LOG_2PI)
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         rows = rng.standard_normal((len(labels), self.width))
         return self._placed(rows, labels)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import ComponentSet, Floats, LinearFamily, Prior
 from mixoracle.settings import Priors
@@ -49,9 +49,10 @@ class GridFamily(LinearFamily):
     def n_parameters(self) -> int:
         return 2 * self.width
 
-    @abstractmethod
     def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
         """How many values of each column were seen, and their sum; each (k, width)."""
+        width = self.width
+        return statistics[:, 1 : width + 1], statistics[:, width + 1 : 2 * width + 1]
 
     @abstractmethod
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
@@ -100,7 +101,7 @@ class GridFamily(LinearFamily):
         log_weights = known.log_weights[np.arange(self.width), self._places(values)]
         return float((self._mean_penalty(means, values, known.mean) + log_weights).sum())
 
-    def _places(self, values: Floats) -> NDArray[np.int64]:
+    def _places(self, values: Floats) -> Integers:
         """Where values stand on the grid."""
         matches = values[..., None] == self.grid
         if not matches.any(axis=-1).all():

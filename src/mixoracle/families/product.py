@@ -15,10 +15,9 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import frozen_whole_numbers
+from mixoracle._arrays import Integers, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.averages import Averages, Entry
-from mixoracle.families.base import ComponentSet, Family, Floats, Missing, Prior
+from mixoracle.families.base import Averages, ComponentSet, Entry, Family, Floats, Missing, Prior
 
 _Fitted = TypeVar("_Fitted", ComponentSet, ComponentSet | None)
 
@@ -76,7 +75,7 @@ class ProductComponents(ComponentSet):
             result += part.log_density(block[:, list(places)])
         return result
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         rows = np.empty((len(labels), self.width))
         for part, places in zip(self.parts, self.columns, strict=True):
             rows[:, list(places)] = part.sample(labels, rng)
@@ -96,7 +95,7 @@ class ProductComponents(ComponentSet):
     def same_component(self, first: int, second: int) -> bool:
         return all(part.same_component(first, second) for part in self.parts)
 
-    def take(self, order: NDArray[np.int64]) -> ProductComponents:
+    def take(self, order: Integers) -> ProductComponents:
         return ProductComponents(tuple(part.take(order) for part in self.parts), self.columns)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -193,11 +192,7 @@ class ProductFamily(Family):
         return result
 
     def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Missing = None,
+        self, features: Floats, share: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         parts = [
             family.statistics(part, share, fitted, own)
@@ -210,7 +205,7 @@ class ProductFamily(Family):
     def completed(
         self,
         features: Floats,
-        labels: NDArray[np.int64],
+        labels: Integers,
         components: ComponentSet | None,
         patterns: Missing = None,
     ) -> Floats:

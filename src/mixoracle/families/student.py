@@ -19,13 +19,11 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from mixoracle._arrays import frozen_array
+from mixoracle._arrays import Bools, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.averages import Averages
-from mixoracle.families.base import ComponentSet, Floats, Prior
+from mixoracle.families.base import Averages, ComponentSet, Floats, Prior
 from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart, checked_ellipsoids
 from mixoracle.families.elliptical import EllipticalFamily
 from mixoracle.families.gaussian import GaussianPart
@@ -73,7 +71,7 @@ class StudentComponents(Ellipsoids):
     def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
         return _log_student(squared, float(self.degrees), width) - half_log_volume
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         degrees = float(self.degrees)
         rows = rng.standard_normal((len(labels), self.width))
@@ -139,7 +137,7 @@ class StudentFamily(EllipticalFamily):
         return _log_student(np.maximum(squared, 0.0), self.degrees, n_seen)
 
     def _row_weights(
-        self, features: Floats, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
+        self, features: Floats, means: Floats, matrices: Floats, seen: Bools
     ) -> Floats:
         distance, _ = self._squared_distance(means, matrices, seen)
         squared = np.maximum(features @ distance.T, 0.0)

@@ -16,12 +16,12 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle.families.base import ComponentSet, Family, Floats
 from mixoracle.settings import Priors
 
-Columns = NDArray[np.int64]
+Columns = Integers
 # A column whose spread is below this share of its size differs by rounding only.
 _CONSTANT_SHARE = 1e-12
 # Standard deviation given to a constant column, relative to its size, where a density is needed.

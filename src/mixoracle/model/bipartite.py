@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
+from mixoracle._arrays import Bools, FrozenArrays, frozen_bools, frozen_domain_sizes
 from mixoracle.errors import InvalidInputError
 
 
@@ -28,7 +27,7 @@ class Bipartite(FrozenArrays):
         What recovered it: ``"jennrich"``, ``"als"``, ``"blocks"``, or where it came from.
     """
 
-    adjacency: NDArray[np.bool_]
+    adjacency: Bools
     domain_sizes: tuple[int, ...]
     residual: float = 0.0
     method: str = "given"

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.factorisation import factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
 from mixoracle.model.variables import (
-    Array,
     Resolved,
     Variable,
     check_state,
@@ -64,8 +64,8 @@ class Answer:
     """
 
     variables: tuple[str, ...]
-    table: Array
-    mean: Array | None = None
+    table: Floats
+    mean: Floats | None = None
     mean_of: tuple[str, ...] = ()
 
 
@@ -89,30 +89,28 @@ class Bounds:
 
     variables: tuple[str, ...]
     graphs: tuple[frozenset[Edge], ...]
-    member_lower: Array
-    member_upper: Array
-    mean_lower: Array | None = None
-    mean_upper: Array | None = None
+    member_lower: Floats
+    member_upper: Floats
+    mean_lower: Floats | None = None
+    mean_upper: Floats | None = None
     mean_of: tuple[str, ...] = ()
 
     @property
-    def lower(self) -> Array:
+    def lower(self) -> Floats:
         """The smallest probability of each entry over all members."""
-        lowest: Array = self.member_lower.min(axis=0)
-        return lowest
+        return np.asarray(self.member_lower.min(axis=0))
 
     @property
-    def upper(self) -> Array:
+    def upper(self) -> Floats:
         """The largest probability of each entry over all members."""
-        highest: Array = self.member_upper.max(axis=0)
-        return highest
+        return np.asarray(self.member_upper.max(axis=0))
 
     @property
     def identified(self) -> bool:
         """Whether all members agree, so that the range is a point."""
         return bool(np.all(self.upper - self.lower <= _SAME))
 
-    def contrast(self, first: int, second: int) -> tuple[Array, Array]:
+    def contrast(self, first: int, second: int) -> tuple[Floats, Floats]:
         """The range of the difference between two rows of the first axis.
 
         Of an effect, these are two states that the cause is set to. The difference is taken
@@ -226,7 +224,9 @@ def _graphs_that_matter(
     return tuple(graph.members())
 
 
-def _is_supported(table: Array, edges: frozenset[Edge], targets: Sequence[tuple[int, int]]) -> bool:
+def _is_supported(
+    table: Floats, edges: frozenset[Edge], targets: Sequence[tuple[int, int]]
+) -> bool:
     """Whether each target takes its state in every configuration that its parents take."""
     for node, state in targets:
         family = marginal_in_place(table, {node, *(i for i, j in edges if j == node)})
@@ -238,11 +238,11 @@ def _is_supported(table: Array, edges: frozenset[Edge], targets: Sequence[tuple[
 
 def _bounds_of(
     model: LatentModel,
-    table: Array,
+    table: Floats,
     wanted: Sequence[Resolved],
-    likelihood: Array,
-    averages: Array | None,
-) -> tuple[Array, Array, Array | None, Array | None]:
+    likelihood: Floats,
+    averages: Floats | None,
+) -> tuple[Floats, Floats, Floats | None, Floats | None]:
     """One member's answer: probabilities and mean, from below and from above.
 
     The mass that is missing from ``table`` may lie in any joint state, and be as likely under the
@@ -262,14 +262,14 @@ def _bounds_of(
     return low, low + spare, low @ averages + least, low @ averages + most
 
 
-def _stack(arrays: Sequence[Array | None]) -> Array | None:
+def _stack(arrays: Sequence[Floats | None]) -> Floats | None:
     present = [array for array in arrays if array is not None]
     return np.stack(present) if present else None
 
 
 def _averages(
     model: LatentModel, wanted: Sequence[Resolved]
-) -> tuple[Array | None, tuple[str, ...]]:
+) -> tuple[Floats | None, tuple[str, ...]]:
     """The averages of the components, where one observed variable is asked for.
 
     With the column or level of each, in words.

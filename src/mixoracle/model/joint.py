@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_array
+from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
 
 # Sums of thousands of rounded products stray by a few ulp each; a sum further off than this was
@@ -44,7 +43,7 @@ class JointTable(FrozenArrays):
     [0.6000000000000001, 0.4]
     """
 
-    table: NDArray[np.float64]
+    table: Floats
 
     def __post_init__(self) -> None:
         table = frozen_array(self.table, np.float64, "a joint table")
@@ -86,7 +85,7 @@ class JointTable(FrozenArrays):
         ascending = self.table.sum(axis=dropped)
         return JointTable(np.transpose(ascending, np.argsort(np.argsort(kept)) if kept else ()))
 
-    def nearly_empty(self) -> NDArray[np.int64]:
+    def nearly_empty(self) -> Integers:
         """The joint states that hardly occur, given how frequent their parts are, (c, m).
 
         Less than a twentieth of what independent latents would give a state, or less than a
@@ -122,7 +121,7 @@ class JointTable(FrozenArrays):
         return f"<table>{note}<tr>{head}<th>{html.escape('P')}</th></tr>{''.join(rows)}</table>"
 
 
-def independent(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def independent(table: Floats) -> Floats:
     """The table with the same margins and independent latents."""
     total = float(table.sum())
     expected = np.full(table.shape, total)
@@ -134,7 +133,7 @@ def independent(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return expected
 
 
-def emptiness(rows: NDArray[np.float64]) -> float:
+def emptiness(rows: Floats) -> float:
     """How far so many rows in each joint state speak against every state being possible, in nats.
 
     Nondegeneracy (a) is taken to mean that no state is rarer than a tenth of what independent

@@ -15,15 +15,14 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from mixoracle._arrays import Bools, Integers
 
 # Codes stay below this, so that they fit a signed 64-bit word.
 _CODE_LIMIT = 2**62
 
 
-def configurations(adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]) -> Integers:
+def configurations(adjacency: Bools, domain_sizes: Sequence[int]) -> Integers:
     """The configuration of pa(X_i) in each joint state, (∏ domain_sizes, n), in C order.
 
     Examples

@@ -9,9 +9,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
+from mixoracle._arrays import Bools, FrozenArrays, Integers, frozen_bools, frozen_domain_sizes
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model import inference
@@ -48,7 +47,7 @@ class LatentModel(FrozenArrays):
 
     observed_names: tuple[str, ...]
     latent_names: tuple[str, ...]
-    bipartite: NDArray[np.bool_]
+    bipartite: Bools
     domain_sizes: tuple[int, ...]
     joint: JointTable
     latent_graph: CPDAG
@@ -125,7 +124,7 @@ class LatentModel(FrozenArrays):
         """k(X_i) by ``obs:counting``."""
         return int(np.prod([self.domain_sizes[j] for j in self.parents(observed)], dtype=int))
 
-    def component_of_states(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+    def component_of_states(self, states: Integers) -> Integers:
         """The component of each X_i in each row of latent states: (N, m) to (N, n_observed)."""
         labels = np.zeros((len(states), self.n_observed), dtype=np.int64)
         for i in range(self.n_observed):

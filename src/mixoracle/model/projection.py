@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_array, frozen_whole_numbers
+from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
 
 _SUM_TOLERANCE = 1e-8
@@ -25,8 +24,8 @@ class Projection(FrozenArrays):
         The mixture weights; non-negative, sum to one.
     """
 
-    labels: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    labels: Integers
+    weights: Floats
 
     def __post_init__(self) -> None:
         labels = frozen_whole_numbers(self.labels, "labels")

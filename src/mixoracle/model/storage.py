@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import frozen_bools
+from mixoracle._arrays import Bools, frozen_bools
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
@@ -226,7 +226,7 @@ def _pairs(held: Any) -> list[tuple[int, int]]:
     return [(first, second) for first, second in held]
 
 
-def _read_bipartite(rows: list[list[int]], n_latent: int) -> NDArray[np.bool_]:
+def _read_bipartite(rows: list[list[int]], n_latent: int) -> Bools:
     """Γ as an array, its second axis kept where there are no latents."""
     if any(len(row) != n_latent for row in rows):
         raise InvalidInputError(f"each row of Γ should have {n_latent} entries")

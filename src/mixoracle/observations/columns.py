@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _UNPRINTABLE_CATEGORIES = ("Cc", "Cs")
 _BYTE_ORDER_MARK = "\ufeff"
 
 Levels = tuple[str, ...]
-Encoded = tuple[NDArray[np.float64], Levels | None]
+Encoded = tuple[Floats, Levels | None]
 
 
 class ColumnKind(Enum):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import (
     MISSING_WORDS,
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Values, names, widths and levels.
-Gathered = tuple[
-    NDArray[np.float64], tuple[str, ...], tuple[int, ...], tuple[tuple[Levels | None, ...], ...]
-]
+Gathered = tuple[Floats, tuple[str, ...], tuple[int, ...], tuple[tuple[Levels | None, ...], ...]]
 
 
 def gathered(n_samples: int, plan: Plan, encoded: Callable[[int], Encoded]) -> Gathered:
@@ -58,7 +57,7 @@ def gathered_frame(frame: pd.DataFrame, choices: Choices) -> Gathered:
     )
 
 
-def frozen(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def frozen(values: Floats) -> Floats:
     """The same array, read-only from now on."""
     values.setflags(write=False)
     return values
@@ -92,7 +91,7 @@ def as_block(values: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
-def frozen_values(values: ArrayLike) -> NDArray[np.float64]:
+def frozen_values(values: ArrayLike) -> Floats:
     """Values as the record holds them, copied where somebody could change them."""
     array = as_array(values, "values")
     if array.ndim != 2 or array.dtype.kind not in "fiu":
@@ -110,9 +109,7 @@ def frozen_values(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_cells(
-    values: NDArray[np.float64],
-    names: Sequence[str],
-    levels: Sequence[Sequence[Levels | None]],
+    values: Floats, names: Sequence[str], levels: Sequence[Sequence[Levels | None]]
 ) -> None:
     """Refuse infinite numbers, and codes that are not those of a column's levels."""
     flat_levels = [held for block in levels for held in block]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixoracle._arrays import FrozenArrays
+from mixoracle._arrays import Floats, FrozenArrays
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import ColumnKind, Levels, encode_column
 from mixoracle.observations.gathering import (
@@ -82,7 +82,7 @@ class Observations(FrozenArrays):
     ('flow[0]', 'flow[1]', 'mode')
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     names: tuple[str, ...]
     widths: tuple[int, ...] = ()
     levels: tuple[tuple[Levels | None, ...], ...] = ()
@@ -276,7 +276,7 @@ class Observations(FrozenArrays):
             )
         return self.names.index(name)
 
-    def __getitem__(self, variable: str | int) -> NDArray[np.float64]:
+    def __getitem__(self, variable: str | int) -> Floats:
         """Return the (N, d) block of a variable, by name or position, as a read-only view."""
         if isinstance(variable, str):
             position = self.index(variable)
@@ -313,7 +313,7 @@ class Observations(FrozenArrays):
         picked = np.array(self.values[chosen], order="C")
         return Observations(frozen(picked), self.names, self.widths, self.levels)
 
-    def to_array(self) -> NDArray[np.float64]:
+    def to_array(self) -> Floats:
         """All columns as a read-only (N, total width) array; categorical ones as codes."""
         return self.values.view()
 

@@ -20,9 +20,9 @@ from functools import cache
 from itertools import chain, combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, xlogy
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.model.graphs import Edge, PartialGraph, is_ancestor
 from mixoracle.structure.knowledge import ResolvedKnowledge
@@ -33,20 +33,12 @@ _Triple = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class IndependenceTest:
-    """A G² test of H_a ⊥ H_b given some other latents.
+    """A G² test of H_a ⊥ H_b given some other latents."""
 
-    Parameters
-    ----------
-    statistic : float
-        G² = 2N · conditional mutual information.
-    degrees_of_freedom : int
-        Over the strata that were seen: (seen states of a − 1)(seen states of b − 1).
-    p_value : float
-        1 where there are no degrees of freedom: nothing speaks against independence.
-    """
-
-    statistic: float
+    statistic: float  # G² = 2N · conditional mutual information
+    # Over the strata that were seen: (seen states of a − 1)(seen states of b − 1).
     degrees_of_freedom: int
+    # 1 where there are no degrees of freedom: nothing speaks against independence.
     p_value: float
 
 
@@ -70,10 +62,9 @@ def g_squared(
     return IndependenceTest(statistic, freedom, p_value)
 
 
-def _seen(margins: NDArray[np.float64]) -> NDArray[np.int64]:
+def _seen(margins: Floats) -> Integers:
     """How many states of each stratum were seen, beyond the first."""
-    beyond: NDArray[np.int64] = np.maximum((margins > 0).sum(axis=1) - 1, 0)
-    return beyond
+    return np.asarray(np.maximum((margins > 0).sum(axis=1) - 1, 0))
 
 
 def search_pc(

@@ -19,9 +19,9 @@ from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
 from mixoracle.model.factorisation import parents_of
@@ -78,7 +78,7 @@ class TableScore(ABC):
         return self.joint.n_latent
 
     @abstractmethod
-    def _term(self, marginal: NDArray[np.float64]) -> float:
+    def _term(self, marginal: Floats) -> float:
         """F of the set of latents whose marginal table is given."""
 
     def local(self, node: int, parents: Iterable[int], /) -> float:
@@ -94,7 +94,7 @@ class TableScore(ABC):
             self._known[subset] = self._term(self.joint.table.sum(axis=dropped))
         return self._known[subset]
 
-    def terms(self) -> NDArray[np.float64]:
+    def terms(self) -> Floats:
         """F of every set of latents; entry ``s`` is the set of the bits of ``s``.
 
         Marginals are summed out one axis at a time, so that the work is ∏(1 + dim(H_j)) and not
@@ -126,7 +126,7 @@ class BIC(TableScore):
     True
     """
 
-    def _term(self, marginal: NDArray[np.float64]) -> float:
+    def _term(self, marginal: Floats) -> float:
         seen = marginal[marginal > 0]
         log_likelihood = self.n_samples * float(seen @ np.log(seen))
         log_n = float(np.log(max(self.n_samples, _SMALLEST_PENALISED_SAMPLE)))
@@ -155,13 +155,13 @@ class BDeu(TableScore):
             )
         self.equivalent_sample_size = float(equivalent_sample_size)
 
-    def _term(self, marginal: NDArray[np.float64]) -> float:
+    def _term(self, marginal: Floats) -> float:
         prior = self.equivalent_sample_size / marginal.size
         counts = self.n_samples * marginal[marginal > 0]
         return float(np.sum(gammaln(counts + prior) - gammaln(prior)))
 
 
-def local_scores(score: Score) -> NDArray[np.float64]:
+def local_scores(score: Score) -> Floats:
     """All local scores: entry [i, s] is that of node i with the bits of s as its parents.
 
     Entries with i among its own parents are −inf.

@@ -23,8 +23,8 @@ from itertools import product
 from urllib.parse import quote, unquote
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import JointTable, LatentModel
 from mixoracle.model.cpdag import refuse_cycles
@@ -38,31 +38,20 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _NAME_PROPERTY = "name"
 _XML_NAME_PROPERTY = "name = "
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class LatentNetwork:
-    """A Bayesian network over the latents, as BIF and XMLBIF hold it.
-
-    Parameters
-    ----------
-    latent_names : tuple of str
-    edges : frozenset of (i, j)
-        A DAG.
-    joint : JointTable
-        The product of its conditional tables.
-    """
+    """A Bayesian network over the latents, as BIF and XMLBIF hold it."""
 
     latent_names: tuple[str, ...]
-    edges: frozenset[Edge]
-    joint: JointTable
+    edges: frozenset[Edge]  # a DAG
+    joint: JointTable  # the product of its conditional tables
 
     def __post_init__(self) -> None:
         refuse_cycles(self.edges)
 
 
-def family_table(model: LatentModel, node: int, parents: list[int]) -> Array:
+def family_table(model: LatentModel, node: int, parents: list[int]) -> Floats:
     """P(node | parents) with an axis for each parent, in their order, and the node's last."""
     table = conditional(model.joint, node, parents, unseen=1.0 / model.domain_sizes[node])
     family = np.moveaxis(table, [*parents, node], range(len(parents) + 1))
@@ -71,7 +60,7 @@ def family_table(model: LatentModel, node: int, parents: list[int]) -> Array:
 
 def assemble(
     sizes: Mapping[str, int],
-    tables: Mapping[str, tuple[list[str], Array]],
+    tables: Mapping[str, tuple[list[str], Floats]],
     names: Mapping[str, str],
 ) -> LatentNetwork:
     """Multiply family tables, each with its parents, into a network.
@@ -124,7 +113,7 @@ def _probability(model: LatentModel, names: list[str], node: int, parents: list[
     return "\n".join([*lines, "}"])
 
 
-def _numbers(row: Array) -> str:
+def _numbers(row: Floats) -> str:
     return ", ".join(repr(float(value)) for value in row)
 
 
@@ -147,7 +136,7 @@ class _Reader:
         self._tokens: Iterator[str] = iter(_TOKEN.findall(_COMMENT.sub(" ", text)))
         self._states: dict[str, list[str]] = {}
         self._names: dict[str, str] = {}
-        self._tables: dict[str, tuple[list[str], Array]] = {}
+        self._tables: dict[str, tuple[list[str], Floats]] = {}
 
     def read(self) -> None:
         blocks = {
@@ -307,7 +296,7 @@ def read_xmlbif(text: str) -> LatentNetwork:
 
 def _definition(
     definition: ET.Element, sizes: dict[str, int]
-) -> tuple[str, tuple[list[str], Array]]:
+) -> tuple[str, tuple[list[str], Floats]]:
     name = _text(definition, "FOR")
     parents = [(given.text or "").strip() for given in definition.findall("GIVEN")]
     unknown = [known for known in (name, *parents) if known not in sizes]

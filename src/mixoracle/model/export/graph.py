@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_bools
+from mixoracle._arrays import Bools, FrozenArrays, frozen_bools
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import CPDAG, LatentModel
 from mixoracle.model.export.names import escaped, unescaped
@@ -45,24 +44,13 @@ _KEYS = {
 
 @dataclass(frozen=True, eq=False)
 class CausalGraph(FrozenArrays):
-    """A named graph over latents and observed variables.
-
-    Parameters
-    ----------
-    observed_names, latent_names : tuples of str
-    bipartite : (n_observed, n_latent) bool array
-        Γ: row i is pa(X_i).
-    latent_graph : CPDAG
-        Λ.
-    domain_sizes : tuple of int, or None
-        None where the format has no place for them.
-    """
+    """A named graph over latents and observed variables."""
 
     observed_names: tuple[str, ...]
     latent_names: tuple[str, ...]
-    bipartite: NDArray[np.bool_]
-    latent_graph: CPDAG
-    domain_sizes: tuple[int, ...] | None = None
+    bipartite: Bools  # Γ, (n_observed, n_latent): row i is pa(X_i)
+    latent_graph: CPDAG  # Λ
+    domain_sizes: tuple[int, ...] | None = None  # None where the format has no place for them
 
     def __post_init__(self) -> None:
         bipartite = frozen_bools(self.bipartite, "Γ")

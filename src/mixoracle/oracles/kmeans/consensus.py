@@ -23,9 +23,9 @@ from itertools import product
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
-from mixoracle._arrays import FrozenArrays, frozen_array
+from mixoracle._arrays import Bools, Floats, FrozenArrays, frozen_array
 from mixoracle.errors import InvalidInputError
 
 # The observed variables of a set S, ascending.
@@ -39,18 +39,10 @@ ALIGNMENT_SHARE = 0.25
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountCandidate(FrozenArrays):
-    """One possible number of components of a set of variables, with its evidence.
+    """One possible number of components of a set of variables, with its evidence."""
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-        The means of the mixture with this many components, over the coordinates of the set.
-    silhouette : float
-        From -1 to 1; 0 by convention for a single component, which has none.
-    """
-
-    means: NDArray[np.float64]
-    silhouette: float
+    means: Floats  # (n_components, width), of such a mixture, over the coordinates of the set
+    silhouette: float  # from -1 to 1; 0 by convention for a single component, which has none
 
     def __post_init__(self) -> None:
         means = frozen_array(self.means, np.float64, "candidate means")
@@ -80,20 +72,10 @@ class CountCandidate(FrozenArrays):
 
 @dataclass(frozen=True)
 class Tally:
-    """The votes that one candidate received, by kind.
+    """The votes that one candidate received, by kind."""
 
-    Parameters
-    ----------
-    n_components : int
-        Which candidate.
-    silhouette : float
-        Its own silhouette, which decides only between equal totals.
-    divisibility, means : float
-        Its votes of either kind.
-    """
-
-    n_components: int
-    silhouette: float
+    n_components: int  # which candidate
+    silhouette: float  # its own, which decides only between equal totals
     divisibility: float = 0.0
     means: float = 0.0
 
@@ -105,18 +87,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class Election:
-    """The votes on k(S) for one set of variables.
-
-    Parameters
-    ----------
-    members : tuple of int
-        The observed variables in S, ascending.
-    tallies : tuple of Tally
-        One for each candidate.
-    """
+    """The votes on k(S) for one set of variables."""
 
     members: Members
-    tallies: tuple[Tally, ...]
+    tallies: tuple[Tally, ...]  # one for each candidate
 
     def __post_init__(self) -> None:
         if not self.tallies:
@@ -161,9 +135,7 @@ def pair_counts(first: Iterable[int], second: Iterable[int], largest: int) -> tu
     return tuple(sorted(found))
 
 
-def means_align(
-    projected: NDArray[np.float64], means: NDArray[np.float64], share: float = ALIGNMENT_SHARE
-) -> bool:
+def means_align(projected: Floats, means: Floats, share: float = ALIGNMENT_SHARE) -> bool:
     """Whether the means of a larger set, projected to S, are the means of S.
 
     Each projected mean has to lie near one of ``means``: no further from it than ``share`` of the
@@ -179,10 +151,11 @@ def means_align(
     """
     if len(means) == 1:
         return True
-    between = _distances(means, means)
+    # cdist takes differences first, so that close points lose no digits.
+    between = cdist(means, means)
     np.fill_diagonal(between, np.inf)
     reach = share * between.min(axis=1)
-    distance = _distances(projected, means)
+    distance = cdist(projected, means)
     nearest = distance.argmin(axis=1)
     close = distance.min(axis=1) <= reach[nearest]
     met = np.bincount(nearest, minlength=len(means))
@@ -233,7 +206,7 @@ def elect(
 
 def _agreement(
     singles: Sequence[CountCandidate], pairs: Sequence[CountCandidate], columns: slice
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Which candidates agree by divisibility [..., 0] and by means [..., 1]."""
     agreement = np.zeros((len(singles), len(pairs), 2), dtype=np.bool_)
     for s, single in enumerate(singles):
@@ -241,10 +214,3 @@ def _agreement(
             agreement[s, c, 0] = pair.n_components % single.n_components == 0
             agreement[s, c, 1] = means_align(pair.means[:, columns], single.means)
     return agreement
-
-
-def _distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Euclidean distances, differences taken first so that close points lose no digits."""
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(first, second), dtype=np.float64)

@@ -20,8 +20,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.errors import InvalidInputError, ProjectionError
 from mixoracle.mixtures.preparation import Prepared
@@ -141,7 +141,7 @@ class KMeansOracle:
         self.k_max_, self.votes_ = k_max, votes
         self.single_candidates_, self.pair_candidates_ = singles, pairs
         self.bipartite_: Bipartite | None = None
-        self._projection: tuple[Projection, NDArray[np.int64]] | None = None
+        self._projection: tuple[Projection, Integers] | None = None
         self._bench = bench
         return self
 
@@ -191,11 +191,11 @@ class KMeansOracle:
         return self._projected()[0]
 
     @property
-    def assignments(self) -> NDArray[np.int64]:
+    def assignments(self) -> Integers:
         """The row of :meth:`projection` that each sample belongs to, (N,)."""
         return self._projected()[1]
 
-    def _projected(self) -> tuple[Projection, NDArray[np.int64]]:
+    def _projected(self) -> tuple[Projection, Integers]:
         self._check_is_fitted()
         if self.bipartite_ is None:
             raise InvalidInputError(
@@ -206,7 +206,7 @@ class KMeansOracle:
             self._projection = self._project(self.bipartite_)
         return self._projection
 
-    def _project(self, bipartite: Bipartite) -> tuple[Projection, NDArray[np.int64]]:
+    def _project(self, bipartite: Bipartite) -> tuple[Projection, Integers]:
         counts = [count_by_parents(bipartite, [i]) for i in range(self.n_observed)]
         total = count_by_parents(bipartite, range(self.n_observed))
         n_samples = len(self._bench.blocks[0])

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.oracles.kmeans.clusters import nearest
 from mixoracle.oracles.kmeans.consensus import CountCandidate
 
@@ -44,10 +44,7 @@ def triple_counts(singles: Sequence[int], pairs: Sequence[int], largest: int) ->
     return allowed or tuple(range(min(smallest, bound), bound + 1))
 
 
-def triple_locations(
-    singles: Sequence[CountCandidate],
-    pairs: Sequence[CountCandidate],
-) -> NDArray[np.float64]:
+def triple_locations(singles: Sequence[CountCandidate], pairs: Sequence[CountCandidate]) -> Floats:
     """Where the components over (X_a, X_b, X_c) may lie; an (n_locations, width) array.
 
     Parameters
@@ -71,9 +68,7 @@ def triple_locations(
     )
 
 
-def occupied(
-    data: NDArray[np.float64], locations: NDArray[np.float64], at_most: int
-) -> NDArray[np.float64]:
+def occupied(data: Floats, locations: Floats, at_most: int) -> Floats:
     """The locations that are nearest to some row, the ``at_most`` fullest of them."""
     from sklearn.metrics import pairwise_distances_argmin
 
@@ -84,7 +79,7 @@ def occupied(
 
 def _pair_table(
     pair: CountCandidate, first: CountCandidate, second: CountCandidate
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Bools, Floats, Floats]:
     """Which single components occur together, and the pair's mean in either variable there.
 
     A pair mean belongs to the nearest mean of each variable, in the coordinates of that variable
