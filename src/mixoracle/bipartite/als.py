@@ -94,11 +94,8 @@ class _Candidates:
 def decompose(tensor: Floats, equations: CountEquations, rng: np.random.Generator) -> Fit:
     """The graph of smallest rank that reproduces the counts, or the best compromise.
 
-    Parameters
-    ----------
-    tensor : M_t, an array with t ≥ 3 axes of length n
-    equations : the counts that M_t was made from
-    rng : draws the starts
+    M_t has t ≥ 3 axes of length n and was made from the counts of ``equations``; ``rng`` draws
+    the starts.
     """
     values, vectors = np.linalg.eigh(_second_moment(tensor))
     # M_2 of exact counts has no negative eigenvalue; noise shows in their size, either way.

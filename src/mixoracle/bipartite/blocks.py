@@ -38,17 +38,9 @@ _LONGEST_GENERATOR = 10
 
 
 def find_blocks(counts: Counts) -> tuple[Bools, tuple[int, ...]]:
-    """Γ and the domain sizes, by removing one block after the other.
+    """Γ (n_observed, n_latent) and the domain sizes, by removing one block after the other.
 
-    Returns
-    -------
-    adjacency : (n_observed, n_latent) bool array
-    domain_sizes : tuple of int
-
-    Raises
-    ------
-    InconsistentCountsError
-        No bipartite graph has these counts.
+    Raises an InconsistentCountsError where no bipartite graph has these counts.
     """
     search = _Search(counts)
     while True:
@@ -92,7 +84,7 @@ class _Search:
         candidates = [x for x in active if x != start]
         while True:
             shared = self._shared(generator, candidates)
-            members |= {x for x, value in shared.items() if _equal(value, score)}
+            members |= {x for x, value in shared.items() if abs(value - score) < _TOLERANCE}
             lower = {x: value for x, value in shared.items() if value > 0 and x not in members}
             if not lower:
                 return frozenset(members), score
@@ -160,10 +152,6 @@ class _Search:
         if score < 0 or abs(states - round(states)) > _TOLERANCE * states:
             raise InconsistentCountsError(_explain(self.counts, subset, states))
         return score
-
-
-def _equal(first: float, second: float) -> bool:
-    return abs(first - second) < _TOLERANCE
 
 
 def _explain(counts: Counts, subset: list[int], states: float) -> str:

@@ -27,16 +27,9 @@ _CONTRACTIONS = 8
 def diagonalise(tensor: Floats, rng: np.random.Generator) -> Bools:
     """The binary columns of the decomposition of M_t, as an (n_observed, n_latent) array.
 
-    Parameters
-    ----------
-    tensor : M_t, an array with t ≥ 3 axes of length n
-    rng : draws the contractions
-
-    Returns
-    -------
-    (n, m) bool array
-        The rounded columns of the contraction whose entries were closest to 0 and 1. Whether
-        they explain the counts is for the caller to check.
+    M_t has t ≥ 3 axes of length n. The columns are those of the contraction, out of a few that
+    ``rng`` draws, whose entries were closest to 0 and 1, rounded. Whether they explain the counts
+    is for the caller to check.
     """
     slices, gram = _moment_matrices(tensor)
     root = _whitening(gram)

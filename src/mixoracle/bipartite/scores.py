@@ -33,13 +33,9 @@ MAX_TENSOR_ENTRIES = 2**26
 class Counts:
     """Every count that was asked of an oracle.
 
-    A set asked for by itself is asked for once; a batch over all sets of one size is not thinned
+    It is asked through ``log_counts`` in batches where it offers that, else through ``count``. A
+    set asked for by itself is asked for once; a batch over all sets of one size is not thinned
     out by the few of them that are known, since a batch costs less than looking.
-
-    Parameters
-    ----------
-    oracle : MixtureOracle
-        Asked through ``log_counts`` in batches where it offers that, else through ``count``.
     """
 
     def __init__(self, oracle: MixtureOracle) -> None:

@@ -22,11 +22,7 @@ from typing import Any
 import numpy as np
 
 from mixoracle._arrays import Integers
-from mixoracle.errors import (
-    AmbiguousIntersectionError,
-    EmptyIntersectionError,
-    GroupSizeError,
-)
+from mixoracle.errors import AmbiguousIntersectionError, EmptyIntersectionError, GroupSizeError
 from mixoracle.latent.projection import check_injective, checked_labels, group_rows
 from mixoracle.model import Bipartite, JointTable, Projection
 

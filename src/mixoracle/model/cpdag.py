@@ -200,9 +200,9 @@ class CPDAG:
         graph.add_edges_from(
             (labels[i], labels[j], {"undirected": False}) for i, j in sorted(self.directed)
         )
-        for first, second in self.links:
-            graph.add_edge(labels[first], labels[second], undirected=True)
-            graph.add_edge(labels[second], labels[first], undirected=True)
+        for link in self.links:
+            for i, j in (link, link[::-1]):
+                graph.add_edge(labels[i], labels[j], undirected=True)
         return graph
 
     @property

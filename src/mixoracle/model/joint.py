@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,7 +117,7 @@ class JointTable(FrozenArrays):
             rows.append(f"<tr>{states}<td>{self.table[cell]:.4f}</td></tr>")
         cut = self.table.size - len(order)
         note = f"<caption>{cut} rarer joint states not shown</caption>" if cut > 0 else ""
-        return f"<table>{note}<tr>{head}<th>{html.escape('P')}</th></tr>{''.join(rows)}</table>"
+        return f"<table>{note}<tr>{head}<th>P</th></tr>{''.join(rows)}</table>"
 
 
 def independent(table: Floats) -> Floats:
@@ -127,9 +126,7 @@ def independent(table: Floats) -> Floats:
     expected = np.full(table.shape, total)
     for axis in range(table.ndim):
         others = tuple(other for other in range(table.ndim) if other != axis)
-        shape = [1] * table.ndim
-        shape[axis] = -1
-        expected = expected * (table.sum(axis=others) / total).reshape(shape)
+        expected = expected * (table.sum(axis=others, keepdims=True) / total)
     return expected
 
 

@@ -30,12 +30,16 @@ def configurations(adjacency: Bools, domain_sizes: Sequence[int]) -> Integers:
     >>> configurations(np.array([[True, False], [True, True]]), (2, 2)).tolist()
     [[0, 0], [0, 1], [1, 2], [1, 3]]
     """
-    n_states = prod(domain_sizes)
-    states = np.unravel_index(np.arange(n_states), tuple(domain_sizes)) if domain_sizes else ()
-    codes = np.zeros((n_states, len(adjacency)), dtype=np.int64)
+    states = np.indices(domain_sizes).reshape(len(domain_sizes), prod(domain_sizes)).T
+    return codes_of_parents(states, adjacency, domain_sizes)
+
+
+def codes_of_parents(states: Integers, adjacency: Bools, domain_sizes: Sequence[int]) -> Integers:
+    """The configuration of pa(X_i) in each row of latent states, (N, m) to (N, n)."""
+    codes = np.zeros((len(states), len(adjacency)), dtype=np.int64)
     for i, parents in enumerate(adjacency):
         for j in map(int, np.flatnonzero(parents)):
-            codes[:, i] = codes[:, i] * domain_sizes[j] + states[j]
+            codes[:, i] = codes[:, i] * domain_sizes[j] + states[:, j]
     return codes
 
 

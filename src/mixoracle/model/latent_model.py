@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from mixoracle.model import inference
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.inference import Answer, Bounds, Intervention
 from mixoracle.model.joint import JointTable
+from mixoracle.model.joint_states import codes_of_parents
 from mixoracle.model.variables import Variable
 
 if TYPE_CHECKING:
@@ -126,11 +127,7 @@ class LatentModel(FrozenArrays):
 
     def component_of_states(self, states: Integers) -> Integers:
         """The component of each X_i in each row of latent states: (N, m) to (N, n_observed)."""
-        labels = np.zeros((len(states), self.n_observed), dtype=np.int64)
-        for i in range(self.n_observed):
-            for j in self.parents(i):
-                labels[:, i] = labels[:, i] * self.domain_sizes[j] + states[:, j]
-        return labels
+        return codes_of_parents(states, self.bipartite, self.domain_sizes)
 
     def to_networkx(self) -> nx.DiGraph[str | int]:
         """G as a DiGraph over names; nodes carry ``kind`` and latents their ``domain_size``.
@@ -244,19 +241,20 @@ class LatentModel(FrozenArrays):
 
     def __repr__(self) -> str:
         lines = [f"LatentModel: {self.n_latent} latents behind {self.n_observed} observed"]
-        for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True)):
-            driven = ", ".join(self.observed_names[i] for i in self.children(j))
+        for name, size, driven in self._described():
             lines.append(f"  {name} ({size} states) → {driven or 'nothing'}")
         edges = self.latent_graph.described(self.latent_names)
-        lines.append(f"  among the latents: {edges}")
-        return "\n".join(lines)
+        return "\n".join([*lines, f"  among the latents: {edges}"])
+
+    def _described(self) -> Iterator[tuple[str, int, str]]:
+        """The name, the number of states and the children of each latent."""
+        for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True)):
+            yield name, size, ", ".join(self.observed_names[i] for i in self.children(j))
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{size}</td><td>"
-            + html.escape(", ".join(self.observed_names[i] for i in self.children(j)))
-            + "</td></tr>"
-            for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True))
+            f"<tr><th>{html.escape(name)}</th><td>{size}</td><td>{html.escape(driven)}</td></tr>"
+            for name, size, driven in self._described()
         )
         edges = html.escape(self.latent_graph.described(self.latent_names))
         return (

@@ -190,7 +190,10 @@ def _encode_spelled(cells: Sequence[Any], what: str) -> Encoded:
     for row, cell in enumerate(cells):
         if cell is None:
             continue
-        number = spelled_number(cell) if isinstance(cell, str) else _plain_number(cell)
+        if isinstance(cell, str):
+            number = spelled_number(cell)
+        else:  # a truth value among other things is no number
+            number = None if isinstance(cell, (bool, np.bool_)) else _as_float(cell)
         if number is None:
             first_text = row if first_text is None else first_text
         else:
@@ -228,11 +231,6 @@ def _is_missing(cell: Any) -> bool:
 def _is_real(held: type) -> bool:
     # Decimal is a number that does not register as Real.
     return issubclass(held, Real) or held.__name__ == "Decimal"
-
-
-def _plain_number(cell: Any) -> float | None:
-    """Return a cell that is a number; a truth value among other things is not."""
-    return None if isinstance(cell, (bool, np.bool_)) else _as_float(cell)
 
 
 def _as_float(cell: Any) -> float:

@@ -11,11 +11,11 @@ import json
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,19 +33,14 @@ _LEVELS_ENTRY = "levels.json"
 # Zip entries carry a date; a fixed one keeps equal observations equal in bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
-_T = TypeVar("_T")
+_Reader = Callable[[Path, Choices], Observations]
+_Writer = Callable[[Observations, BinaryIO], None]
 
 
 def read_file(path: str | PathLike[str], choices: Choices) -> Observations:
     """Read a file by its ending."""
     file = Path(path)
-    readers: dict[str, Callable[[Path, Choices], Observations]] = {
-        ".csv": partial(read_text, delimiter=","),
-        ".tsv": partial(read_text, delimiter="\t"),
-        ".npz": _read_npz,
-        ".parquet": _read_parquet,
-    }
-    reader = _by_ending(file, readers)
+    reader, _ = _by_ending(file)
     if not file.is_file():
         raise InvalidInputError(f"{file} should be a file of observations; there is no such file")
     if file.stat().st_size == 0:
@@ -58,20 +53,20 @@ def write_file(observations: Observations, path: str | PathLike[str]) -> None:
     from mixoracle.model.storage import open_atomically
 
     file = Path(path)
-    writers: dict[str, Callable[[Observations, BinaryIO], None]] = {
-        ".csv": partial(write_text, delimiter=","),
-        ".tsv": partial(write_text, delimiter="\t"),
-        ".npz": _write_npz,
-        ".parquet": _write_parquet,
-    }
-    writer = _by_ending(file, writers)
+    _, writer = _by_ending(file)
     if not file.parent.is_dir():
         raise InvalidInputError(f"{file.parent} should be a folder to write to; make it first")
     with open_atomically(file) as stream:
         writer(observations, stream)
 
 
-def _by_ending(file: Path, known: Mapping[str, _T]) -> _T:
+def _by_ending(file: Path) -> tuple[_Reader, _Writer]:
+    known: dict[str, tuple[_Reader, _Writer]] = {
+        ".csv": (partial(read_text, delimiter=","), partial(write_text, delimiter=",")),
+        ".tsv": (partial(read_text, delimiter="\t"), partial(write_text, delimiter="\t")),
+        ".npz": (_read_npz, _write_npz),
+        ".parquet": (_read_parquet, _write_parquet),
+    }
     ending = file.suffix.lower()
     if ending not in known:
         raise InvalidInputError(

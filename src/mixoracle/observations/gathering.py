@@ -10,13 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.columns import (
-    MISSING_WORDS,
-    Encoded,
-    Levels,
-    check_text,
-    encode_series,
-)
+from mixoracle.observations.columns import MISSING_WORDS, Encoded, Levels, check_text, encode_series
 from mixoracle.observations.grouping import Choices, InputColumns, Plan, shown
 
 if TYPE_CHECKING:

@@ -59,12 +59,7 @@ def checked_sample_size(n_samples: float) -> float:
 class TableScore(ABC):
     """A score that is a difference of terms, one for each set of latents.
 
-    Parameters
-    ----------
-    joint : JointTable
-        P(H).
-    n_samples : float
-        How many cases the table was estimated from; at least 0.
+    ``joint`` is P(H), ``n_samples`` how many cases it was estimated from; at least 0.
     """
 
     def __init__(self, joint: JointTable, n_samples: float) -> None:

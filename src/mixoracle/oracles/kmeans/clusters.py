@@ -91,7 +91,7 @@ class Segmentation:
 
 
 class SilhouetteJudge:
-    """Silhouettes of many clusterings of the same points (n, width): time and memory grow with n²."""
+    """Silhouettes of many clusterings of the same (n, width) points; memory grows with n²."""
 
     def __init__(self, points: Floats) -> None:
         self._distances = squareform(pdist(points))
@@ -110,15 +110,10 @@ class SilhouetteJudge:
 
 
 def silhouette(sums: Floats, labels: Integers) -> float:
-    """The mean silhouette, from each point's distance sums to the clusters.
+    """The mean silhouette, from each point's distance sums (n_clusters, n) to the clusters.
 
     A point alone in its cluster counts 0, as usual. A cluster that has no point in the subsample
     is no neighbour of any. If only one cluster has points there is nothing to compare: 0.
-
-    Parameters
-    ----------
-    sums : (n_clusters, n) array
-    labels : (n,) int array
     """
     sizes = np.bincount(labels, minlength=len(sums))
     if np.count_nonzero(sizes) < 2:
@@ -156,10 +151,7 @@ def judge_counts(
 ) -> tuple[CountCandidate, ...]:
     """One candidate for each count that the segmentation can be merged to.
 
-    Parameters
-    ----------
-    rows : (n,) int array
-        Which rows of the data the judge holds.
+    ``rows`` (n,) are the rows of the data that the judge holds.
     """
     fine = segmentation.labels[rows]
     wanted = {count for count in counts if 1 <= count <= segmentation.n_centres}

@@ -136,18 +136,13 @@ def pair_counts(first: Iterable[int], second: Iterable[int], largest: int) -> tu
 
 
 def means_align(projected: Floats, means: Floats, share: float = ALIGNMENT_SHARE) -> bool:
-    """Whether the means of a larger set, projected to S, are the means of S.
+    """Whether the means of a larger set, (k(S'), width) projected to S, are the means of S.
 
     Each projected mean has to lie near one of ``means``: no further from it than ``share`` of the
     distance from there to the next one. Each of ``means`` has to be met, and all equally often:
     every component over S is seen with k(S')/k(S) components over S' (``obs:counting``). Both
     arrays hold the coordinates of S and no others. With a single mean there is no next one to set
     a scale, and it is always met.
-
-    Parameters
-    ----------
-    projected : (k(S'), width) array
-    means : (k(S), width) array
     """
     if len(means) == 1:
         return True
@@ -169,12 +164,9 @@ def elect(
 ) -> dict[Members, Election]:
     """Let all candidates vote and count; one election for each variable and each pair.
 
-    Parameters
-    ----------
-    singles : for each observed variable its candidates
-    pairs : for each pair (i, j), i < j, its candidates
-        Their means hold the coordinates of X_i, then those of X_j.
-    widths : the number of coordinates of each observed variable
+    ``singles`` and ``widths`` hold the candidates and the number of coordinates of each observed
+    variable, ``pairs`` the candidates of each pair (i, j), i < j, whose means hold the coordinates
+    of X_i, then those of X_j.
     """
     standing: dict[Members, Sequence[CountCandidate]] = {
         **{(i,): candidates for i, candidates in enumerate(singles)},

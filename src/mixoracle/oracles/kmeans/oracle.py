@@ -203,19 +203,16 @@ class KMeansOracle:
                 "from Γ; recover it from the counts and ask informed_by(bipartite).projection()"
             )
         if self._projection is None:
-            self._projection = self._project(self.bipartite_)
+            counts = [count_by_parents(self.bipartite_, [i]) for i in range(self.n_observed)]
+            total = count_by_parents(self.bipartite_, range(self.n_observed))
+            n_samples = len(self._bench.blocks[0])
+            if total > n_samples:
+                raise ProjectionError(
+                    f"Γ implies {total} components over X, more than the {n_samples} samples; "
+                    "more samples, or a graph with fewer or smaller latents, are needed"
+                )
+            self._projection = self._bench.project(total, counts)
         return self._projection
-
-    def _project(self, bipartite: Bipartite) -> tuple[Projection, Integers]:
-        counts = [count_by_parents(bipartite, [i]) for i in range(self.n_observed)]
-        total = count_by_parents(bipartite, range(self.n_observed))
-        n_samples = len(self._bench.blocks[0])
-        if total > n_samples:
-            raise ProjectionError(
-                f"Γ implies {total} components over X, more than the {n_samples} samples; "
-                "more samples, or a graph with fewer or smaller latents, are needed"
-            )
-        return self._bench.project(total, counts)
 
     def _checked_limit(self, observations: Observations) -> int:
         """Refuse what k-means cannot use; return the largest count worth trying."""
