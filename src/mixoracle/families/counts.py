@@ -52,12 +52,7 @@ _FEW_ROWS = 100
 class CountComponents(WithMeans, IndependentColumns):
     """Negative binomial or Poisson components.
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-        Above 0.
-    sizes : (n_components, width) array
-        Above 0; infinity is Poisson.
+    ``means`` and ``sizes`` are (n_components, width) and above 0; an infinite size is Poisson.
     """
 
     sizes: Floats

@@ -35,11 +35,7 @@ from mixoracle.settings import Priors
 class DiagonalComponents(WithMeans, IndependentColumns):
     """Normal components with diagonal covariances.
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-    variances : (n_components, width) array
-        Above 0.
+    ``means`` and ``variances``, which are above 0, are (n_components, width).
     """
 
     variances: Floats

@@ -43,6 +43,34 @@ class Ellipsoids(WithMeans):
     def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
         """The log density at squared distances in ``width`` columns."""
 
+    def _keep_checked(self, family: str, what: str) -> None:
+        """Keep the means, the symmetric positive definite matrices ``what``, and their factors."""
+        means = frozen_array(self.means, np.float64, "component means")
+        matrices = frozen_array(self.matrices, np.float64, f"component {what}")
+        if means.ndim != 2 or matrices.shape != (*means.shape, means.shape[-1]):
+            raise InvalidInputError(
+                f"{family} components need means of shape (k, d) and {what} of shape "
+                f"(k, d, d); got {means.shape} and {matrices.shape}"
+            )
+        if means.size == 0:
+            raise InvalidInputError(
+                f"{family} components need at least one component and one column; got means of "
+                f"shape {means.shape}"
+            )
+        if not (np.all(np.isfinite(means)) and np.all(np.isfinite(matrices))):
+            raise InvalidInputError(f"{family} components need finite means and {what}")
+        scale = np.abs(matrices).max()
+        asymmetry = np.abs(matrices - np.swapaxes(matrices, 1, 2)).max()
+        if asymmetry > _SYMMETRY_TOLERANCE * scale:
+            raise InvalidInputError(f"component {what} should be symmetric")
+        try:
+            factors = np.linalg.cholesky(matrices)
+        except np.linalg.LinAlgError as error:
+            raise InvalidInputError(
+                f"component {what} should be positive definite; at least one is not"
+            ) from error
+        self._keep(**{"means": means, what: matrices, "_factors": factors})
+
     def log_density(self, block: Floats) -> Floats:
         self._check_block(block)
         patterns = Patterns.of(block)
@@ -67,37 +95,6 @@ class Ellipsoids(WithMeans):
             members = order[bounds[j] : bounds[j + 1]]
             standard[members] = standard[members] @ factor.T + mean
         return standard
-
-
-def checked_ellipsoids(
-    means: Any, matrices: Any, family: str, what: str
-) -> tuple[Floats, Floats, Floats]:
-    """Means, symmetric positive definite matrices, and the matrices' Cholesky factors."""
-    means = frozen_array(means, np.float64, "component means")
-    matrices = frozen_array(matrices, np.float64, f"component {what}")
-    if means.ndim != 2 or matrices.shape != (*means.shape, means.shape[-1]):
-        raise InvalidInputError(
-            f"{family} components need means of shape (k, d) and {what} of shape "
-            f"(k, d, d); got {means.shape} and {matrices.shape}"
-        )
-    if means.size == 0:
-        raise InvalidInputError(
-            f"{family} components need at least one component and one column; got means of "
-            f"shape {means.shape}"
-        )
-    if not (np.all(np.isfinite(means)) and np.all(np.isfinite(matrices))):
-        raise InvalidInputError(f"{family} components need finite means and {what}")
-    scale = np.abs(matrices).max()
-    asymmetry = np.abs(matrices - np.swapaxes(matrices, 1, 2)).max()
-    if asymmetry > _SYMMETRY_TOLERANCE * scale:
-        raise InvalidInputError(f"component {what} should be symmetric")
-    try:
-        factors = np.linalg.cholesky(matrices)
-    except np.linalg.LinAlgError as error:
-        raise InvalidInputError(
-            f"component {what} should be positive definite; at least one is not"
-        ) from error
-    return means, matrices, factors
 
 
 def _squared_distances(

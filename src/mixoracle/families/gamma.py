@@ -46,12 +46,7 @@ _PENALTY_ROWS = 0.5
 class GammaComponents(WithMeans, IndependentColumns):
     """Gamma components; the variance is mean² / shape.
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-        Above 0.
-    shapes : (n_components, width) array
-        Above 0; 1 is exponential.
+    ``means`` and ``shapes`` are (n_components, width) and above 0; a shape of 1 is exponential.
     """
 
     shapes: Floats

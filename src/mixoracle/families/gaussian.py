@@ -15,7 +15,7 @@ import numpy as np
 
 from mixoracle._arrays import Integers
 from mixoracle.families.base import ComponentSet, Floats, Prior
-from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart, checked_ellipsoids
+from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart
 from mixoracle.families.elliptical import EllipticalFamily
 from mixoracle.families.units import FamilyEntry
 
@@ -26,11 +26,8 @@ _LOG_2PI = float(np.log(2.0 * np.pi))
 class GaussianComponents(Ellipsoids):
     """Normal components with full covariances.
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-    covariances : (n_components, width, width) array
-        Symmetric and positive definite.
+    ``means`` are (n_components, width), ``covariances`` (n_components, width, width), symmetric
+    and positive definite.
     """
 
     covariances: Floats
@@ -38,10 +35,7 @@ class GaussianComponents(Ellipsoids):
     family: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        means, covariances, factors = checked_ellipsoids(
-            self.means, self.covariances, "Gaussian", "covariances"
-        )
-        self._keep(means=means, covariances=covariances, _factors=factors)
+        self._keep_checked("Gaussian", "covariances")
 
     @property
     def matrices(self) -> Floats:

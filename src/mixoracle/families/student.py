@@ -24,7 +24,7 @@ from scipy.special import gammaln
 from mixoracle._arrays import Bools, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Averages, ComponentSet, Floats, Prior
-from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart, checked_ellipsoids
+from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart
 from mixoracle.families.elliptical import EllipticalFamily
 from mixoracle.families.gaussian import GaussianPart
 from mixoracle.families.units import FamilyEntry
@@ -55,14 +55,14 @@ class StudentComponents(Ellipsoids):
     shared: ClassVar[frozenset[str]] = frozenset({"degrees"})
 
     def __post_init__(self) -> None:
-        means, scales, factors = checked_ellipsoids(self.means, self.scales, "Student", "scales")
+        self._keep_checked("Student", "scales")
         degrees = frozen_array(self.degrees, np.float64, "degrees of freedom")
         if degrees.shape != () or not (degrees > 0 and np.isfinite(degrees)):
             raise InvalidInputError(
                 "the degrees of freedom of Student components should be one number above 0, "
                 f"shared by all; got {np.asarray(self.degrees)!r}"
             )
-        self._keep(means=means, scales=scales, degrees=degrees, _factors=factors)
+        self._keep(degrees=degrees)
 
     @property
     def matrices(self) -> Floats:

@@ -113,8 +113,9 @@ class CPDAG:
 
     def extension(self) -> frozenset[Edge]:
         """The arrows of one member: a DAG with the same v-structures (Dor and Tarsi)."""
-        edges = PartialGraph(self.n_nodes, self.directed, self.undirected).extend()
-        if edges is None:
+        graph = PartialGraph(self.n_nodes, self.directed, self.undirected)
+        edges, added_v_structures = graph.cheapest_extension()
+        if added_v_structures:
             raise NotExtendableError(
                 f"{self!r} stands for no DAG: its open edges cannot be directed without a cycle "
                 "or a new v-structure; search again with more samples or method='exact'"

@@ -119,11 +119,6 @@ class PartialGraph:
             for d in bits(self.adjacent(a) & self.parents[b])
         )
 
-    def extend(self) -> frozenset[Edge] | None:
-        """The arrows of a DAG that adds no v-structure, or None where there is none."""
-        edges, cost = self.cheapest_extension()
-        return None if cost else edges
-
     def cheapest_extension(self) -> tuple[frozenset[Edge], float]:
         """The arrows of a DAG, and how many v-structures it adds (inf where arrows make a cycle).
 
@@ -151,10 +146,8 @@ class PartialGraph:
         return sum(found.bit_count() for found in strangers)
 
     def _remove(self, node: int) -> None:
-        for sets in (self.parents, self.children, self.links):
-            sets[node] = 0
-            for i in range(self.n_nodes):
-                sets[i] &= ~(1 << node)
+        for i in range(self.n_nodes):
+            self.disconnect(i, node)
 
     def orientations(self, around: int) -> Iterator[PartialGraph]:
         """Every way to direct the links that touch the set ``around``; the graph must be closed.

@@ -159,7 +159,17 @@ def query(
     *,
     factorised_along_graph: bool = False,
 ) -> Answer:
-    """P(of | given) from P(H), or from P(H) factorised along Λ."""
+    """P(of | given), for latents and for the components of observed variables.
+
+    Parameters
+    ----------
+    of : str, int or a sequence of them
+        Latents by name or number, observed variables by name.
+    given : mapping, optional
+        The state of each latent that is known; the value of each observed variable that is.
+    factorised_along_graph : bool
+        Answer from ∏ P(H_j | pa(H_j)), as :func:`do` does, and not from P(H) as it is.
+    """
     wanted = resolve_all(model, of)
     table = model.joint.table
     if factorised_along_graph:
@@ -177,7 +187,7 @@ def query(
 
 
 def do(model: LatentModel, targets: Mapping[Variable, int]) -> Intervention:
-    """Set some latents from outside."""
+    """Set latents to states from outside; ask the result by its ``query``."""
     settings = tuple((latent_index(model, name), state) for name, state in targets.items())
     nodes = [node for node, _ in settings]
     if len(set(nodes)) != len(nodes):
@@ -188,7 +198,10 @@ def do(model: LatentModel, targets: Mapping[Variable, int]) -> Intervention:
 
 
 def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
-    """The range of P(effect | do(cause = state)); the first axis is the state of the cause."""
+    """P(effect | do(cause = state)) for every state, over the whole equivalence class.
+
+    The first axis is the state of the cause.
+    """
     node = latent_index(model, cause)
     settings = [((node, state),) for state in range(model.domain_sizes[node])]
     graphs = _graphs_that_matter(model, settings)

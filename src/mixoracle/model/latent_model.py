@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,8 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model import inference
 from mixoracle.model.cpdag import CPDAG
-from mixoracle.model.inference import Answer, Bounds, Intervention
 from mixoracle.model.joint import JointTable
 from mixoracle.model.joint_states import codes_of_parents
-from mixoracle.model.variables import Variable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -192,33 +190,10 @@ class LatentModel(FrozenArrays):
 
         return to_pyagrum(self)
 
-    def query(
-        self,
-        of: Variable | Sequence[Variable],
-        given: Mapping[Variable, Any] | None = None,
-        *,
-        factorised_along_graph: bool = False,
-    ) -> Answer:
-        """P(of | given), for latents and for the components of observed variables.
-
-        Parameters
-        ----------
-        of : str, int or a sequence of them
-            Latents by name or number, observed variables by name.
-        given : mapping, optional
-            The state of each latent that is known; the value of each observed variable that is.
-        factorised_along_graph : bool
-            Answer from ∏ P(H_j | pa(H_j)), as :meth:`do` does, and not from P(H) as it is.
-        """
-        return inference.query(self, of, given, factorised_along_graph=factorised_along_graph)
-
-    def do(self, targets: Mapping[Variable, int]) -> Intervention:
-        """Set latents to states from outside; ask the result by its ``query``."""
-        return inference.do(self, targets)
-
-    def effect(self, cause: Variable, effect: Variable) -> Bounds:
-        """P(effect | do(cause = state)) for every state, over the whole equivalence class."""
-        return inference.effect(self, cause, effect)
+    # Questions, each a function of the model.
+    query = inference.query
+    do = inference.do
+    effect = inference.effect
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw G with matplotlib, into ``ax`` or into new axes, and return them."""

@@ -43,7 +43,10 @@ def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
     """Write a model into a directory, which is made if it is not there."""
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    packed = _pack_arrays(_model_arrays(model))
+    arrays: dict[str, NDArray[Any]] = {"joint": model.joint.table}
+    for i, held in enumerate(model.components or ()):
+        arrays.update({f"component_{i}_{key}": value for key, value in held.arrays().items()})
+    packed = _pack_arrays(arrays)
     digest = hashlib.sha256(packed).hexdigest()
     arrays_name = f"arrays-{digest[:16]}.npz"
     text = json.dumps(_model_header(model, arrays_name, digest), indent=2, ensure_ascii=False)
@@ -118,13 +121,6 @@ def _model_header(model: LatentModel, arrays_name: str, digest: str) -> dict[str
         "components": None if components is None else [held.family for held in components],
         "arrays": {"file": arrays_name, "sha256": digest},
     }
-
-
-def _model_arrays(model: LatentModel) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {"joint": model.joint.table}
-    for i, held in enumerate(model.components or ()):
-        arrays.update({f"component_{i}_{key}": value for key, value in held.arrays().items()})
-    return arrays
 
 
 def _pack_arrays(arrays: dict[str, NDArray[Any]]) -> bytes:

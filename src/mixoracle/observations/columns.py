@@ -165,7 +165,9 @@ def encode_cells(cells: Sequence[Any], what: str, categorical: bool = False) -> 
     present = [None if _is_missing(cell) else cell for cell in cells]
     types = {type(cell) for cell in present if cell is not None}
     foreign = [
-        held for held in types if not issubclass(held, (str, bool, np.bool_)) and not _is_real(held)
+        held  # Decimal is a number that does not register as Real
+        for held in types
+        if not issubclass(held, (str, bool, np.bool_, Real)) and held.__name__ != "Decimal"
     ]
     if foreign:
         raise InvalidInputError(
@@ -226,11 +228,6 @@ def _is_missing(cell: Any) -> bool:
     if type(cell).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
-
-
-def _is_real(held: type) -> bool:
-    # Decimal is a number that does not register as Real.
-    return issubclass(held, Real) or held.__name__ == "Decimal"
 
 
 def _as_float(cell: Any) -> float:

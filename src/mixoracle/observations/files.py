@@ -110,7 +110,11 @@ def _load_npz(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     entry = "the archive"
     try:
         with zipfile.ZipFile(file) as archive:
-            _refuse_repeated(archive, file)
+            repeated = [name for name, n in Counter(archive.namelist()).items() if n > 1]
+            if repeated:
+                raise FileFormatError(
+                    f"{file} should hold each array once; it repeats {repeated[0]!r}"
+                )
             for entry in archive.namelist():
                 with archive.open(entry) as stream:
                     if entry == _LEVELS_ENTRY:
@@ -130,12 +134,6 @@ def _load_npz(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
             "or text, never objects"
         ) from error
     return arrays, levels
-
-
-def _refuse_repeated(archive: zipfile.ZipFile, file: Path) -> None:
-    repeated = [entry for entry, n in Counter(archive.namelist()).items() if n > 1]
-    if repeated:
-        raise FileFormatError(f"{file} should hold each array once; it repeats {repeated[0]!r}")
 
 
 def _levels_of(levels: Any, name: str, width: int, file: Path) -> list[Levels | None]:

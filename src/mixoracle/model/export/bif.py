@@ -120,9 +120,7 @@ def _numbers(row: Floats) -> str:
 def read_bif(text: str) -> LatentNetwork:
     """Read a discrete network in BIF, ours or one whose conditional tables list their rows."""
     try:
-        reader = _Reader(text)
-        reader.read()
-        return reader.network()
+        return _Reader(text).network()
     except StopIteration:
         raise FileFormatError("this BIF is cut off: it ends inside a block") from None
     except InvalidInputError as error:
@@ -138,7 +136,8 @@ class _Reader:
         self._names: dict[str, str] = {}
         self._tables: dict[str, tuple[list[str], Floats]] = {}
 
-    def read(self) -> None:
+    def network(self) -> LatentNetwork:
+        """Read all blocks, and multiply the tables."""
         blocks = {
             "network": self._skip_network,
             "variable": self._read_variable,
@@ -150,9 +149,6 @@ class _Reader:
                     f"expected 'network', 'variable' or 'probability' in BIF; got {token!r}"
                 )
             blocks[token]()
-
-    def network(self) -> LatentNetwork:
-        """Multiply the tables that were read."""
         sizes = {name: len(states) for name, states in self._states.items()}
         return assemble(sizes, self._tables, self._names)
 

@@ -135,10 +135,10 @@ def pair_counts(first: Iterable[int], second: Iterable[int], largest: int) -> tu
     return tuple(sorted(found))
 
 
-def means_align(projected: Floats, means: Floats, share: float = ALIGNMENT_SHARE) -> bool:
+def means_align(projected: Floats, means: Floats) -> bool:
     """Whether the means of a larger set, (k(S'), width) projected to S, are the means of S.
 
-    Each projected mean has to lie near one of ``means``: no further from it than ``share`` of the
+    Each projected mean has to lie near one of ``means``: no further from it than a share of the
     distance from there to the next one. Each of ``means`` has to be met, and all equally often:
     every component over S is seen with k(S')/k(S) components over S' (``obs:counting``). Both
     arrays hold the coordinates of S and no others. With a single mean there is no next one to set
@@ -149,7 +149,7 @@ def means_align(projected: Floats, means: Floats, share: float = ALIGNMENT_SHARE
     # cdist takes differences first, so that close points lose no digits.
     between = cdist(means, means)
     np.fill_diagonal(between, np.inf)
-    reach = share * between.min(axis=1)
+    reach = ALIGNMENT_SHARE * between.min(axis=1)
     distance = cdist(projected, means)
     nearest = distance.argmin(axis=1)
     close = distance.min(axis=1) <= reach[nearest]
