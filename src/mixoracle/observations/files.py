@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError, MissingDependencyError
-from mixoracle.observations.columns import Encoded, Levels, encode_column
-from mixoracle.observations.gathering import as_block, gathered, gathered_frame
-from mixoracle.observations.grouping import Choices, InputColumns, column_names
+from mixoracle.observations.columns import Levels
+from mixoracle.observations.gathering import as_block, gathered_blocks, gathered_frame
+from mixoracle.observations.grouping import Choices
 from mixoracle.observations.record import Observations
 from mixoracle.observations.text_files import read_text, write_text
 
@@ -79,29 +79,17 @@ def _by_ending(file: Path) -> tuple[_Reader, _Writer]:
 def _read_npz(file: Path, choices: Choices) -> Observations:
     entries, levels = _load_npz(file)
     blocks = {name: as_block(held, name) for name, held in entries.items()}
-    widths = [block.shape[1] for block in blocks.values()]
-    lengths = {len(block) for block in blocks.values()}
-    if len(lengths) != 1:
+    if len({len(block) for block in blocks.values()}) != 1:
         raise FileFormatError(
             f"{file} should hold arrays with the same number of rows; got "
             + (", ".join(f"{name!r}: {len(held)}" for name, held in blocks.items()) or "no array")
         )
-    # Named this way, the columns group by themselves into the entries they came from.
-    columns = InputColumns.named(column_names(list(blocks), widths))
-    plan, declared = choices.applied(columns)
-    flat = [block[:, c] for block in blocks.values() for c in range(block.shape[1])]
     flat_levels = [
         held
-        for name, width in zip(blocks, widths, strict=True)
-        for held in _levels_of(levels, name, width, file)
+        for name, block in blocks.items()
+        for held in _levels_of(levels, name, block.shape[1], file)
     ]
-
-    def encoded(position: int) -> Encoded:
-        held = flat_levels[position]
-        column = encode_column(flat[position], columns.describe(position), position in declared)
-        return column if held is None else (column[0], held)
-
-    return Observations(*gathered(lengths.pop(), plan, encoded))
+    return Observations(*gathered_blocks(blocks, choices, flat_levels))
 
 
 def _load_npz(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

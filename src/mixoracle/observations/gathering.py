@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.columns import MISSING_WORDS, Encoded, Levels, check_text, encode_series
-from mixoracle.observations.grouping import Choices, InputColumns, Plan, shown
+from mixoracle.observations.columns import (
+    MISSING_WORDS,
+    Encoded,
+    Levels,
+    check_text,
+    encode_column,
+    encode_series,
+)
+from mixoracle.observations.grouping import Choices, InputColumns, Plan, column_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +40,24 @@ def gathered(n_samples: int, plan: Plan, encoded: Callable[[int], Encoded]) -> G
             target += 1
         levels.append(tuple(held))
     return frozen(values), plan.names, plan.widths, tuple(levels)
+
+
+def gathered_blocks(
+    blocks: Mapping[str, NDArray[Any]], choices: Choices, levels: Sequence[Levels | None] = ()
+) -> Gathered:
+    """Take 2-d arrays of equal length; ``levels``, if any, are those of all columns."""
+    widths = [block.shape[1] for block in blocks.values()]
+    # Named this way, the columns group by themselves into the blocks they came from.
+    columns = InputColumns.named(column_names(list(blocks), widths))
+    plan, declared = choices.applied(columns)
+    flat = [block[:, c] for block in blocks.values() for c in range(block.shape[1])]
+
+    def encoded(position: int) -> Encoded:
+        column = encode_column(flat[position], columns.describe(position), position in declared)
+        known = levels[position] if levels else None
+        return column if known is None else (column[0], known)
+
+    return gathered(len(flat[0]), plan, encoded)
 
 
 def gathered_frame(frame: pd.DataFrame, choices: Choices) -> Gathered:

@@ -13,7 +13,6 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,7 @@ from mixoracle.observations.gathering import (
     frozen,
     frozen_values,
     gathered,
+    gathered_blocks,
     gathered_frame,
     row_numbers,
 )
@@ -155,28 +155,13 @@ class Observations(FrozenArrays):
     ) -> Observations:
         """Take one (N, d) array for each variable; a 1-d array is one column wide."""
         names = checked_names(blocks)
-        arrays = [as_block(held, name) for name, held in blocks.items()]
-        lengths = {name: len(held) for name, held in zip(names, arrays, strict=True)}
-        if len(set(lengths.values())) > 1:
+        arrays = {name: as_block(blocks[name], name) for name in names}
+        if len({len(held) for held in arrays.values()}) > 1:
             raise InvalidInputError(
                 "all observed variables should have the same number of rows; got "
-                + ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
+                + ", ".join(f"{name!r}: {len(held)}" for name, held in arrays.items())
             )
-        widths = [held.shape[1] for held in arrays]
-        columns = InputColumns(sum(widths))
-        bounds = np.cumsum([0, *widths]).tolist()
-        spans = [tuple(range(first, last)) for first, last in pairwise(bounds)]
-        groups = dict(zip(names, spans, strict=True))
-        plan, declared = Choices(groups, categorical=categorical).applied(columns)
-        called = column_names(names, widths)
-        flat = [held[:, c] for held in arrays for c in range(held.shape[1])]
-        return cls(
-            *gathered(
-                len(arrays[0]),
-                plan,
-                lambda p: encode_column(flat[p], f"column {called[p]!r}", p in declared),
-            )
-        )
+        return cls(*gathered_blocks(arrays, Choices(categorical=categorical)))
 
     @classmethod
     def from_frame(
