@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from mixoracle._arrays import Bools, FrozenArrays, Integers, frozen_array
 from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.settings import Priors
 
 Floats = NDArray[np.float64]
 
@@ -383,3 +384,19 @@ class LinearFamily(Family):
         self, features: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         return np.asarray(features @ self.natural(components).T)
+
+
+class ColumnwiseFamily(LinearFamily):
+    """Components over ``width`` independent columns, with two parameters for each."""
+
+    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
+        self.width = width
+        self.priors = priors
+
+    @property
+    def n_parameters(self) -> int:
+        return 2 * self.width
+
+    def _split(self, statistics: Floats) -> list[Floats]:
+        """The parts of the statistics after the count of rows, each (k, width)."""
+        return np.split(statistics[:, 1:], (statistics.shape[1] - 1) // self.width, axis=1)

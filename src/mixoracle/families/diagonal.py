@@ -17,10 +17,10 @@ from scipy.special import gammaln
 from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
+    ColumnwiseFamily,
     ComponentSet,
     Floats,
     IndependentColumns,
-    LinearFamily,
     Prior,
     WithMeans,
     parameters,
@@ -28,7 +28,6 @@ from mixoracle.families.base import (
 )
 from mixoracle.families.missing import filled_with_means
 from mixoracle.families.units import FamilyEntry, NumberPart
-from mixoracle.settings import Priors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,19 +79,11 @@ class NormalInverseGamma:
         )
 
 
-class DiagonalFamily(LinearFamily):
+class DiagonalFamily(ColumnwiseFamily):
     """Normal components over ``width`` independent columns.
 
     The features are 1, then for all columns whether the value was seen, x, and x².
     """
-
-    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
-        self.width = width
-        self.priors = priors
-
-    @property
-    def n_parameters(self) -> int:
-        return 2 * self.width
 
     def features(self, block: Floats) -> Floats:
         seen = ~np.isnan(block)
@@ -147,11 +138,6 @@ class DiagonalFamily(LinearFamily):
         constant = -0.5 * (known.means * linear + np.log(2.0 * np.pi * known.variances))
         nothing = np.zeros((known.n_components, 1))
         return np.hstack([nothing, constant, linear, -0.5 * precisions])
-
-    def _split(self, statistics: Floats) -> tuple[Floats, Floats, Floats]:
-        """Values seen, sums and sums of squares of each column, each (k, width)."""
-        counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
-        return counts, sums, squares
 
 
 @dataclass(frozen=True)

@@ -113,11 +113,6 @@ class GammaFamily(GridFamily):
         nothing = np.zeros((known.n_components, 1))
         return np.hstack([nothing, constant, -rates, known.shapes - 1.0])
 
-    def _split(self, statistics: Floats) -> tuple[Floats, Floats, Floats]:
-        """Values seen, sums and sums of logarithms of each column, each (k, width)."""
-        seen, sums, logarithms = np.split(statistics[:, 1:], 3, axis=1)
-        return seen, sums, logarithms
-
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
         seen, sums, logarithms = (part[:, :, None] for part in self._split(statistics))
         # E[shape / rate] is then the column's mean, whatever the shape.

@@ -20,8 +20,7 @@ from scipy.special import logsumexp
 
 from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import ComponentSet, Floats, LinearFamily, Prior
-from mixoracle.settings import Priors
+from mixoracle.families.base import ColumnwiseFamily, ComponentSet, Floats, Prior
 
 
 @dataclass(frozen=True)
@@ -32,27 +31,15 @@ class GridPrior:
     log_weights: Floats
 
 
-class GridFamily(LinearFamily):
+class GridFamily(ColumnwiseFamily):
     """Components over ``width`` independent columns, one of their parameters on ``grid`` (G,).
 
-    They are ``made`` of their means and of that parameter.
+    They are ``made`` of their means and of that parameter. The features begin with 1, then for all
+    columns whether the value was seen, and x.
     """
 
     grid: ClassVar[Floats]
     made: ClassVar[Callable[..., ComponentSet]]
-
-    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
-        self.width = width
-        self.priors = priors
-
-    @property
-    def n_parameters(self) -> int:
-        return 2 * self.width
-
-    def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
-        """How many values of each column were seen, and their sum; each (k, width)."""
-        width = self.width
-        return statistics[:, 1 : width + 1], statistics[:, width + 1 : 2 * width + 1]
 
     @abstractmethod
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
@@ -70,7 +57,7 @@ class GridFamily(LinearFamily):
         """The penalty on a mean, 0 at the prior's, with that value of the grid; broadcasts."""
 
     def prior(self, statistics: Floats) -> GridPrior:
-        seen, sums = self._seen_and_sums(statistics)
+        seen, sums, *_ = self._split(statistics)
         n_rows = np.maximum(seen.sum(axis=0), 1.0)
         mean = self._typical_mean(sums.sum(axis=0), n_rows)
         evidence = self._log_evidence_on_grid(statistics, mean).sum(axis=0)
