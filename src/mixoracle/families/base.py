@@ -396,7 +396,3 @@ class ColumnwiseFamily(LinearFamily):
     @property
     def n_parameters(self) -> int:
         return 2 * self.width
-
-    def _split(self, statistics: Floats) -> list[Floats]:
-        """The parts of the statistics after the count of rows, each (k, width)."""
-        return np.split(statistics[:, 1:], (statistics.shape[1] - 1) // self.width, axis=1)

@@ -138,7 +138,7 @@ class CountFamily(GridFamily):
         return np.swapaxes(result, 1, 2)
 
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
-        seen, sums = (part[:, :, None] for part in self._split(statistics)[:2])
+        seen, sums = (part[:, :, None] for part in self._seen_and_sums(statistics))
         result = self._constant_part(statistics)
         events, rows = _PRIOR_EVENTS, (_PRIOR_EVENTS / mean)[:, None]
         result[:, :, :1] += (
@@ -156,7 +156,7 @@ class CountFamily(GridFamily):
         return result
 
     def _fit_on_grid(self, statistics: Floats, mean: Floats) -> tuple[Floats, Floats]:
-        seen, sums, *_ = self._split(statistics)
+        seen, sums = self._seen_and_sums(statistics)
         best = (sums + _PENALTY_EVENTS) / (seen + _PENALTY_EVENTS / mean)
         means = np.repeat(best[:, :, None], len(SIZES), axis=2)
         constant, linear = _coefficients(means, SIZES)

@@ -94,7 +94,7 @@ class DiagonalFamily(ColumnwiseFamily):
         return filled_with_means(block)
 
     def prior(self, statistics: Floats) -> NormalInverseGamma:
-        counts, sums, squares = self._split(statistics)
+        counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
         scatter = (squares - sums**2 / np.maximum(counts, 1.0)).sum(axis=0)
         spare = counts.sum(axis=0) - (counts > 0).sum(axis=0)
         within = np.maximum(scatter, 0.0) / np.maximum(spare, 1.0)
@@ -105,7 +105,7 @@ class DiagonalFamily(ColumnwiseFamily):
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         prior = cast(NormalInverseGamma, prior)
-        counts, sums, squares = self._split(statistics)
+        counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
         mean_rows = prior.mean_rows + counts
         degrees = prior.degrees + counts
         scale = prior.scale + np.maximum(squares - sums**2 / mean_rows, 0.0)
@@ -118,7 +118,7 @@ class DiagonalFamily(ColumnwiseFamily):
 
     def components(self, statistics: Floats, prior: Prior) -> DiagonalComponents:
         prior = cast(NormalInverseGamma, prior)
-        counts, sums, squares = self._split(statistics)
+        counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
         # A column that a piece never saw sits at the origin, with the prior's variance.
         means = sums / np.maximum(counts, np.finfo(float).tiny)
         scatter = np.maximum(squares - sums * means, 0.0)

@@ -114,7 +114,9 @@ class GammaFamily(GridFamily):
         return np.hstack([nothing, constant, -rates, known.shapes - 1.0])
 
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
-        seen, sums, logarithms = (part[:, :, None] for part in self._split(statistics))
+        seen, sums, logarithms = (
+            part[:, :, None] for part in np.split(statistics[:, 1:], 3, axis=1)
+        )
         # E[shape / rate] is then the column's mean, whatever the shape.
         rate = (_PRIOR_SHAPE - 1.0) * mean[:, None] / SHAPES
         shape = _PRIOR_SHAPE + seen * SHAPES
@@ -128,7 +130,9 @@ class GammaFamily(GridFamily):
         )
 
     def _fit_on_grid(self, statistics: Floats, mean: Floats) -> tuple[Floats, Floats]:
-        seen, sums, logarithms = (part[:, :, None] for part in self._split(statistics))
+        seen, sums, logarithms = (
+            part[:, :, None] for part in np.split(statistics[:, 1:], 3, axis=1)
+        )
         mean = mean[:, None]
         means = (SHAPES * sums + _PENALTY_ROWS * mean) / (SHAPES * seen + _PENALTY_ROWS)
         rates = SHAPES / means

@@ -41,6 +41,11 @@ class GridFamily(ColumnwiseFamily):
     grid: ClassVar[Floats]
     made: ClassVar[Callable[..., ComponentSet]]
 
+    def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
+        """How many values of each column were seen, and their sum; each (k, width)."""
+        width = self.width
+        return statistics[:, 1 : width + 1], statistics[:, width + 1 : 2 * width + 1]
+
     @abstractmethod
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
         """The evidence of each column for each value of the grid, (k, width, G)."""
@@ -57,7 +62,7 @@ class GridFamily(ColumnwiseFamily):
         """The penalty on a mean, 0 at the prior's, with that value of the grid; broadcasts."""
 
     def prior(self, statistics: Floats) -> GridPrior:
-        seen, sums, *_ = self._split(statistics)
+        seen, sums = self._seen_and_sums(statistics)
         n_rows = np.maximum(seen.sum(axis=0), 1.0)
         mean = self._typical_mean(sums.sum(axis=0), n_rows)
         evidence = self._log_evidence_on_grid(statistics, mean).sum(axis=0)
