@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,40 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
 # Beyond this a float no longer holds every whole number.
 _LARGEST_EXACT = 2.0**53
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class FrozenArrays:
-    """Keeps the arrays of a record read-only through copying and pickling, which unlock them."""
+    """A record with arrays: equal by value, and read-only through copying and pickling too."""
+
+    def _keep(self, **checked: Any) -> None:
+        """Hold what ``__post_init__`` has checked, by the names of the fields."""
+        self.__dict__.update(checked)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copied or unpickled array is writable again.
         for held in state.values():
             if isinstance(held, np.ndarray):
                 held.setflags(write=False)
         self.__dict__.update(state)
+
+    def _values(self) -> tuple[object, ...]:
+        held = [getattr(self, field.name) for field in fields(self)]
+        return tuple((a.shape, a.tobytes()) if isinstance(a, np.ndarray) else a for a in held)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
 
 
 def frozen_array(values: Any, dtype: Any, what: str) -> NDArray[Any]:
@@ -42,7 +65,7 @@ def frozen_array(values: Any, dtype: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def frozen_whole_numbers(values: Any, what: str) -> NDArray[np.int64]:
+def frozen_whole_numbers(values: Any, what: str) -> Integers:
     """Copy ``values`` to read-only integers, refusing fractions instead of cutting them off."""
     array = frozen_array(values, np.float64, what)
     if np.any(np.abs(array) > _LARGEST_EXACT) or np.any(array != np.round(array)):
@@ -50,7 +73,7 @@ def frozen_whole_numbers(values: Any, what: str) -> NDArray[np.int64]:
     return frozen_array(array, np.int64, what)
 
 
-def frozen_bools(values: Any, what: str) -> NDArray[np.bool_]:
+def frozen_bools(values: Any, what: str) -> Bools:
     """Copy ``values`` to read-only booleans, accepting 0/1 and nothing else."""
     array = frozen_array(values, np.float64, what)
     if not np.all((array == 0) | (array == 1)):

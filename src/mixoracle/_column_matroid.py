@@ -94,7 +94,8 @@ def circuits(matrix: NDArray[Any]) -> list[frozenset[int]]:
     """
     tableau = reduced(matrix)
     outside = set(range(tableau.entries.shape[1])) - set(tableau.basis)
-    return [frozenset({column, *_support(tableau, column)}) for column in sorted(outside)]
+    made_of = {column: np.flatnonzero(tableau.entries[:, column]) for column in sorted(outside)}
+    return [frozenset({c, *(tableau.basis[row] for row in rows)}) for c, rows in made_of.items()]
 
 
 def crowded_columns(matrix: NDArray[Any], order: int) -> frozenset[int] | None:
@@ -224,12 +225,3 @@ class _Shares:
     def _enter(self, column: int, index: int, row: int) -> None:
         self._tableaus[index].pivot(row, column)
         self._members[index][column] = row
-
-
-def _support(tableau: Tableau, column: int) -> list[int]:
-    """The basis columns that ``column`` is made of."""
-    return [
-        held
-        for held, entry in zip(tableau.basis, tableau.entries[:, column], strict=True)
-        if entry != 0
-    ]

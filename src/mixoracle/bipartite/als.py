@@ -22,8 +22,8 @@ from itertools import islice
 from math import inf, log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.bipartite.fitting import CountEquations, Fit
 from mixoracle.bipartite.jennrich import diagonalise, numerical_rank
 
@@ -68,7 +68,7 @@ class _Candidates:
         """Whether every count is reproduced."""
         return self.best.squared_error < _EXACT_SQUARED_ERROR
 
-    def offer(self, columns: NDArray[np.bool_]) -> float:
+    def offer(self, columns: Bools) -> float:
         """Polish the graph with these columns, keep it if it is the best; its length."""
         columns = columns[:, np.lexsort(columns)]
         key = columns.tobytes()
@@ -91,16 +91,11 @@ class _Candidates:
         return 0.5 * n * log(mean_error) + bits * log(2)
 
 
-def decompose(
-    tensor: NDArray[np.float64], equations: CountEquations, rng: np.random.Generator
-) -> Fit:
+def decompose(tensor: Floats, equations: CountEquations, rng: np.random.Generator) -> Fit:
     """The graph of smallest rank that reproduces the counts, or the best compromise.
 
-    Parameters
-    ----------
-    tensor : M_t, an array with t ≥ 3 axes of length n
-    equations : the counts that M_t was made from
-    rng : draws the starts
+    M_t has t ≥ 3 axes of length n and was made from the counts of ``equations``; ``rng`` draws
+    the starts.
     """
     values, vectors = np.linalg.eigh(_second_moment(tensor))
     # M_2 of exact counts has no negative eigenvalue; noise shows in their size, either way.
@@ -126,12 +121,7 @@ def decompose(
     return candidates.best
 
 
-def _scan(
-    tensor: NDArray[np.float64],
-    basis: NDArray[np.float64],
-    candidates: _Candidates,
-    rng: np.random.Generator,
-) -> None:
+def _scan(tensor: Floats, basis: Floats, candidates: _Candidates, rng: np.random.Generator) -> None:
     """Try ranks from one upwards, each in as many dimensions, until the length has risen."""
     shortest, rises = inf, 0
     for rank in range(1, len(basis) + 1):
@@ -143,8 +133,8 @@ def _scan(
 
 
 def _try_rank(
-    tensor: NDArray[np.float64],
-    basis: NDArray[np.float64],
+    tensor: Floats,
+    basis: Floats,
     rank: int,
     candidates: _Candidates,
     rng: np.random.Generator,
@@ -164,18 +154,15 @@ def _try_rank(
     return shortest
 
 
-def _second_moment(tensor: NDArray[np.float64]) -> NDArray[np.float64]:
+def _second_moment(tensor: Floats) -> Floats:
     """M_2, which M_t holds where all indices but the first agree."""
     matrix = tensor
     while matrix.ndim > 2:
         matrix = np.einsum("...ii->...i", matrix)
-    symmetric: NDArray[np.float64] = (matrix + matrix.T) / 2
-    return symmetric
+    return np.asarray((matrix + matrix.T) / 2)
 
 
-def _alternate(
-    core: NDArray[np.float64], rank: int, rng: np.random.Generator
-) -> Iterator[NDArray[np.float64]]:
+def _alternate(core: Floats, rank: int, rng: np.random.Generator) -> Iterator[Floats]:
     """After each round one factor of every start, the best fit first: (starts, dimension, rank)."""
     order, dimension = core.ndim, core.shape[0]
     unfolded = core.reshape(dimension, -1)
@@ -196,9 +183,7 @@ def _alternate(
         yield factors[0][np.argsort(errors, kind="stable")]
 
 
-def _khatri_rao(
-    factors: list[NDArray[np.float64]],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _khatri_rao(factors: list[Floats]) -> tuple[Floats, Floats]:
     """The column-wise Kronecker product of stacked factors, and its Gram matrix."""
     product = factors[0]
     gram = np.swapaxes(product, 1, 2) @ product
@@ -209,7 +194,7 @@ def _khatri_rao(
     return product, gram
 
 
-def _nearest_binary(columns: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _nearest_binary(columns: Floats) -> Bools:
     """For each column the binary vector at the smallest angle, whatever its scale and sign.
 
     Among binary vectors with c ones the best has them at the c largest entries, so n vectors

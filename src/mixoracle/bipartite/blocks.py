@@ -24,8 +24,8 @@ from itertools import combinations
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.bipartite.scores import Counts, name_set, readable_count
 from mixoracle.errors import InconsistentCountsError
 
@@ -37,18 +37,10 @@ _TOLERANCE = 1e-6
 _LONGEST_GENERATOR = 10
 
 
-def find_blocks(counts: Counts) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
-    """Γ and the domain sizes, by removing one block after the other.
+def find_blocks(counts: Counts) -> tuple[Bools, tuple[int, ...]]:
+    """Γ (n_observed, n_latent) and the domain sizes, by removing one block after the other.
 
-    Returns
-    -------
-    adjacency : (n_observed, n_latent) bool array
-    domain_sizes : tuple of int
-
-    Raises
-    ------
-    InconsistentCountsError
-        No bipartite graph has these counts.
+    Raises an InconsistentCountsError where no bipartite graph has these counts.
     """
     search = _Search(counts)
     while True:
@@ -74,7 +66,7 @@ class _Search:
         self.everything = frozenset(range(counts.n_observed))
         self.found: dict[frozenset[int], int] = {}
 
-    def singles(self) -> NDArray[np.float64]:
+    def singles(self) -> Floats:
         """W of each observed variable."""
         raw = self.counts.log_counts_of([frozenset([i]) for i in sorted(self.everything)])
         return np.array(
@@ -92,7 +84,7 @@ class _Search:
         candidates = [x for x in active if x != start]
         while True:
             shared = self._shared(generator, candidates)
-            members |= {x for x, value in shared.items() if _equal(value, score)}
+            members |= {x for x, value in shared.items() if abs(value - score) < _TOLERANCE}
             lower = {x: value for x, value in shared.items() if value > 0 and x not in members}
             if not lower:
                 return frozenset(members), score
@@ -160,10 +152,6 @@ class _Search:
         if score < 0 or abs(states - round(states)) > _TOLERANCE * states:
             raise InconsistentCountsError(_explain(self.counts, subset, states))
         return score
-
-
-def _equal(first: float, second: float) -> bool:
-    return abs(first - second) < _TOLERANCE
 
 
 def _explain(counts: Counts, subset: list[int], states: float) -> str:

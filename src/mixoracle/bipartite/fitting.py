@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.sparse import csr_matrix
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.bipartite.scores import Counts
 
 # Eigenvalues of a Gram matrix of 0/1 columns are sums of whole numbers; this is far below any
@@ -33,7 +33,7 @@ _WHOLE_TOLERANCE = 1e-9
 class Fit:
     """A graph and its squared error over the sets it was fitted to."""
 
-    adjacency: NDArray[np.bool_]
+    adjacency: Bools
     domain_sizes: tuple[int, ...]
     squared_error: float
 
@@ -73,12 +73,11 @@ class CountEquations:
         counts = np.exp(self.log_counts)
         return bool(np.all(np.abs(counts - np.round(counts)) <= _WHOLE_TOLERANCE * counts))
 
-    def children(self, adjacency: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def children(self, adjacency: Bools) -> Floats:
         """How many children each latent has in each set: (n_equations, n_latent)."""
-        product: NDArray[np.float64] = self._incidence @ adjacency.astype(np.float64)
-        return product
+        return np.asarray(self._incidence @ adjacency.astype(np.float64))
 
-    def fit(self, adjacency: NDArray[np.bool_]) -> Fit:
+    def fit(self, adjacency: Bools) -> Fit:
         """The whole domain sizes that fit best, without latents that come out with one state."""
         columns = _distinct_columns(adjacency)
         while True:
@@ -97,7 +96,7 @@ class CountEquations:
         predicted = (self.children(fit.adjacency) > 0) @ np.log(np.array(fit.domain_sizes, float))
         return float(np.mean(np.abs(self.log_counts - predicted) < _WHOLE_TOLERANCE))
 
-    def polish(self, adjacency: NDArray[np.bool_]) -> Fit:
+    def polish(self, adjacency: Bools) -> Fit:
         """Flip single edges, the best first, while the squared error falls."""
         best = self.fit(adjacency)
         while best.n_latent:
@@ -112,7 +111,7 @@ class CountEquations:
             best = flipped
         return best
 
-    def _weights(self, design: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _weights(self, design: Bools) -> Floats:
         """Non-negative least squares, through the small Gram matrix of the design."""
         if design.shape[1] == 0:
             return np.zeros(0)
@@ -121,12 +120,9 @@ class CountEquations:
         kept = values > _GRAM_CUTOFF * values[-1]
         roots = np.sqrt(values[kept])
         target = (vectors[:, kept].T @ (dense.T @ self.log_counts)) / roots
-        weights: NDArray[np.float64] = nnls(roots[:, None] * vectors[:, kept].T, target)[0]
-        return weights
+        return np.asarray(nnls(roots[:, None] * vectors[:, kept].T, target)[0])
 
-    def _flip_gains(
-        self, adjacency: NDArray[np.bool_], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _flip_gains(self, adjacency: Bools, weights: Floats) -> Floats:
         """The change of the squared error by each flip, weights held: (n_observed, n_latent)."""
         children = self.children(adjacency)
         error = (self.log_counts - (children > 0) @ weights)[:, None]
@@ -134,27 +130,24 @@ class CountEquations:
         # only child of H_j it was.
         added = np.where(children == 0, weights**2 - 2 * weights * error, 0.0)
         removed = np.where(children == 1, weights**2 + 2 * weights * error, 0.0)
-        gains: NDArray[np.float64] = np.where(
-            adjacency, self._incidence.T @ removed, self._incidence.T @ added
+        return np.asarray(
+            np.where(adjacency, self._incidence.T @ removed, self._incidence.T @ added)
         )
-        return gains
 
 
-def _distinct_columns(adjacency: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _distinct_columns(adjacency: Bools) -> Bools:
     """The columns that are not empty, each once."""
     first = {column.tobytes(): j for j, column in enumerate(adjacency.T) if column.any()}
     return adjacency[:, sorted(first.values())]
 
 
-def canonical(
-    adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]
-) -> tuple[NDArray[np.bool_], tuple[int, ...]]:
+def canonical(adjacency: Bools, domain_sizes: Sequence[int]) -> tuple[Bools, tuple[int, ...]]:
     """Sort the latents by their children, so that equal graphs have equal arrays."""
     order = canonical_order(adjacency, domain_sizes)
     return adjacency[:, order], tuple(int(domain_sizes[j]) for j in order)
 
 
-def canonical_order(adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]) -> list[int]:
+def canonical_order(adjacency: Bools, domain_sizes: Sequence[int]) -> list[int]:
     """The latents by their children, then by their domain sizes."""
     children = [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
     return sorted(range(len(domain_sizes)), key=lambda j: (children[j], domain_sizes[j]))

@@ -17,25 +17,19 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mixoracle._arrays import Bools, Floats
 
 # An unlucky contraction brings two eigenvalues close together; of a few, one is good.
 _CONTRACTIONS = 8
 
 
-def diagonalise(tensor: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.bool_]:
+def diagonalise(tensor: Floats, rng: np.random.Generator) -> Bools:
     """The binary columns of the decomposition of M_t, as an (n_observed, n_latent) array.
 
-    Parameters
-    ----------
-    tensor : M_t, an array with t ≥ 3 axes of length n
-    rng : draws the contractions
-
-    Returns
-    -------
-    (n, m) bool array
-        The rounded columns of the contraction whose entries were closest to 0 and 1. Whether
-        they explain the counts is for the caller to check.
+    M_t has t ≥ 3 axes of length n. The columns are those of the contraction, out of a few that
+    ``rng`` draws, whose entries were closest to 0 and 1, rounded. Whether they explain the counts
+    is for the caller to check.
     """
     slices, gram = _moment_matrices(tensor)
     root = _whitening(gram)
@@ -52,7 +46,7 @@ def diagonalise(tensor: NDArray[np.float64], rng: np.random.Generator) -> NDArra
     return best > 0.5
 
 
-def numerical_rank(values: NDArray[np.float64], scale: float) -> int:
+def numerical_rank(values: Floats, scale: float) -> int:
     """How many eigenvalues, given in descending order, stand above the widest gap.
 
     Below ``scale`` times the rounding error of the matrix nothing can be told from zero, so gaps
@@ -66,9 +60,7 @@ def numerical_rank(values: NDArray[np.float64], scale: float) -> int:
     return int(ratios.argmax()) + 1
 
 
-def _moment_matrices(
-    tensor: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _moment_matrices(tensor: Floats) -> tuple[Floats, Floats]:
     """M_t as slices (f, f, n) over products of q entries, and M_{t−1} as their Gram (f, f)."""
     n = tensor.shape[0]
     if tensor.ndim % 2 == 0:
@@ -82,10 +74,9 @@ def _moment_matrices(
     return slices, gram
 
 
-def _whitening(gram: NDArray[np.float64]) -> NDArray[np.float64]:
+def _whitening(gram: Floats) -> Floats:
     """B with Bᵀ gram B = I on the range of ``gram``: (f, m)."""
     values, vectors = np.linalg.eigh((gram + gram.T) / 2)
     values, vectors = values[::-1], vectors[:, ::-1]
     rank = numerical_rank(values, float(np.abs(gram).max(initial=0.0)))
-    whitened: NDArray[np.float64] = vectors[:, :rank] / np.sqrt(values[:rank])
-    return whitened
+    return np.asarray(vectors[:, :rank] / np.sqrt(values[:rank]))

@@ -18,8 +18,9 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools
+from mixoracle._checks import check_whole
 from mixoracle._column_matroid import crowded_columns
 from mixoracle.bipartite.als import decompose
 from mixoracle.bipartite.blocks import find_blocks
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from mixoracle.oracles.protocol import MixtureOracle
 
 Method = Literal["auto", "jennrich", "als", "blocks"]
-_Graph = tuple[NDArray[np.bool_], tuple[int, ...]]
+_Graph = tuple[Bools, tuple[int, ...]]
 
 # Logarithms of exact counts add up to within 1e-12; two whole numbers below a million differ by
 # more than this on that scale.
@@ -103,7 +104,9 @@ def recover(
     Bipartite(H1(2 states)→{X1, X2}; H2(3 states)→{X2, X3}; method='blocks', residual=0)
     """
     check_method(method)
-    _check_arguments(order, tolerance)
+    check_whole("order", order, at_least=3)
+    if not 0 <= tolerance <= inf:
+        raise InvalidInputError(f"tolerance should be at least 0; got {tolerance!r}")
     counts = Counts(oracle)
     rng = np.random.default_rng(random_state)
     if method == "auto":
@@ -245,10 +248,3 @@ def check_method(method: str, argument: str = "method") -> None:
     if method != "auto" and method not in _METHODS:
         known = ", ".join(["auto", *_METHODS])
         raise InvalidInputError(f"{argument} should be one of {known}; got {method!r}")
-
-
-def _check_arguments(order: int, tolerance: float) -> None:
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 3:
-        raise InvalidInputError(f"order should be a whole number of at least 3; got {order!r}")
-    if not 0 <= tolerance <= inf:
-        raise InvalidInputError(f"tolerance should be at least 0; got {tolerance!r}")

@@ -19,8 +19,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import InconsistentCountsError, InvalidInputError
 
 if TYPE_CHECKING:
@@ -33,13 +33,9 @@ MAX_TENSOR_ENTRIES = 2**26
 class Counts:
     """Every count that was asked of an oracle.
 
-    A set asked for by itself is asked for once; a batch over all sets of one size is not thinned
+    It is asked through ``log_counts`` in batches where it offers that, else through ``count``. A
+    set asked for by itself is asked for once; a batch over all sets of one size is not thinned
     out by the few of them that are known, since a batch costs less than looking.
-
-    Parameters
-    ----------
-    oracle : MixtureOracle
-        Asked through ``log_counts`` in batches where it offers that, else through ``count``.
     """
 
     def __init__(self, oracle: MixtureOracle) -> None:
@@ -49,11 +45,9 @@ class Counts:
             )
         self.n_observed = oracle.n_observed
         self._oracle = oracle
-        self._batch: Callable[[NDArray[np.int64]], NDArray[np.float64]] | None = getattr(
-            oracle, "log_counts", None
-        )
+        self._batch: Callable[[Integers], Floats] | None = getattr(oracle, "log_counts", None)
         self._single: dict[frozenset[int], float] = {frozenset(): 0.0}
-        self._sized: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+        self._sized: dict[int, tuple[Integers, Floats]] = {}
 
     @property
     def n_asked(self) -> int:
@@ -64,14 +58,14 @@ class Counts:
         """W(S) = log k(S)."""
         return float(self.log_counts_of([frozenset(subset)])[0])
 
-    def log_counts_of(self, subsets: Sequence[frozenset[int]]) -> NDArray[np.float64]:
+    def log_counts_of(self, subsets: Sequence[frozenset[int]]) -> Floats:
         """W of many sets of any sizes, asking only for what is not yet known."""
         unknown = [s for s in dict.fromkeys(subsets) if s not in self._single]
         if unknown:
             self._single.update(zip(unknown, self._ask(unknown).tolist(), strict=True))
         return np.array([self._single[s] for s in subsets], dtype=np.float64)
 
-    def of_size(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def of_size(self, size: int) -> tuple[Integers, Floats]:
         """All sets of one size, a (C(n, size), size) array in ascending order, and their W."""
         if size not in self._sized:
             subsets = _combinations(self.n_observed, size)
@@ -91,9 +85,7 @@ class Counts:
         """W of the sets that were asked for by themselves, and of the empty set."""
         return MappingProxyType(self._single)
 
-    def worst(
-        self, adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]
-    ) -> tuple[float, tuple[int, ...]]:
+    def worst(self, adjacency: Bools, domain_sizes: Sequence[int]) -> tuple[float, tuple[int, ...]]:
         """The largest |log k(S) − prediction| over all that was asked, and where it is."""
         log_sizes = np.log(np.array(domain_sizes, dtype=float))
         worst: tuple[float, tuple[int, ...]] = (0.0, ())
@@ -104,7 +96,7 @@ class Counts:
                 worst = (float(gaps[at]), tuple(sorted(set(subsets[at].tolist()))))
         return worst
 
-    def _single_by_size(self) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    def _single_by_size(self) -> list[tuple[Integers, Floats]]:
         by_size: dict[int, list[frozenset[int]]] = {}
         for subset in self._single:
             by_size.setdefault(len(subset), []).append(subset)
@@ -116,7 +108,7 @@ class Counts:
             for size, held in by_size.items()
         ]
 
-    def _ask(self, subsets: list[frozenset[int]]) -> NDArray[np.float64]:
+    def _ask(self, subsets: list[frozenset[int]]) -> Floats:
         rows = [sorted(subset) for subset in subsets]
         if self._batch is None:
             return np.array([self._log(self._oracle.count(row), row) for row in rows])
@@ -125,9 +117,7 @@ class Counts:
         padded = np.array([row + row[-1:] * (width - len(row)) for row in rows], dtype=np.int64)
         return self._checked(self._batch(padded), rows)
 
-    def _checked(
-        self, values: NDArray[np.float64], rows: Sequence[Sequence[int]]
-    ) -> NDArray[np.float64]:
+    def _checked(self, values: Floats, rows: Sequence[Sequence[int]]) -> Floats:
         values = np.asarray(values, dtype=np.float64)
         if values.shape != (len(rows),):
             raise InvalidInputError(
@@ -156,7 +146,7 @@ def name_set(subset: Iterable[int]) -> str:
     return "{" + ", ".join(f"X{i + 1}" for i in sorted(subset)) + "}"
 
 
-def union_tensor(counts: Counts, order: int) -> NDArray[np.float64]:
+def union_tensor(counts: Counts, order: int) -> Floats:
     """W of {i_1, …, i_t} for every index tuple, an array with ``order`` axes of length n."""
     n = counts.n_observed
     check_order(n, order)
@@ -176,7 +166,7 @@ def union_tensor(counts: Counts, order: int) -> NDArray[np.float64]:
     return tensor
 
 
-def score_tensor(counts: Counts, order: int) -> NDArray[np.float64]:
+def score_tensor(counts: Counts, order: int) -> Floats:
     """M_t for t = ``order``, from the counts of the C(n, ≤ t) distinct sets (``obs:wsne-comp``).
 
     Inclusion and exclusion over positions also holds where indices repeat, so whole arrays are
@@ -204,19 +194,13 @@ def check_order(n_observed: int, order: int) -> None:
         )
 
 
-def graph_log_counts(
-    adjacency: NDArray[np.bool_], log_sizes: NDArray[np.float64], subsets: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def graph_log_counts(adjacency: Bools, log_sizes: Floats, subsets: Integers) -> Floats:
     """W of each row of ``subsets`` for a known graph (``eq:score-comp-app``)."""
-    return hits(adjacency, subsets) @ log_sizes
-
-
-def hits(adjacency: NDArray[np.bool_], subsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which latents are parents of which sets: (n_subsets, n_latent)."""
+    # Which latents are parents of which sets, (n_subsets, n_latent).
     hit = np.zeros((len(subsets), adjacency.shape[1]), dtype=np.bool_)
     for column in subsets.T:
         hit |= adjacency[column]
-    return hit
+    return hit @ log_sizes
 
 
 def readable_count(log_count: float) -> str:
@@ -228,7 +212,7 @@ def readable_count(log_count: float) -> str:
     return str(round(count)) if abs(count - round(count)) < 1e-6 * count else f"{count:.6g}"
 
 
-def _combinations(n: int, size: int) -> NDArray[np.int64]:
+def _combinations(n: int, size: int) -> Integers:
     flat = np.fromiter(
         chain.from_iterable(combinations(range(n), size)), np.int64, comb(n, size) * size
     )

@@ -21,7 +21,7 @@ values were seen (:class:`Patterns`), and uses the distribution of those alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
@@ -29,11 +29,56 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_array
+from mixoracle._arrays import Bools, FrozenArrays, Integers, frozen_array
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.families.averages import Averages
+from mixoracle.settings import Priors
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one average is of: a column, or one of its levels, by code."""
+
+    column: int
+    level: int | None = None
+
+    def title(self, name: str, width: int) -> str:
+        """``X1``, ``X1[2]`` if it is wider than a column, ``X1[2] = 0`` for a level."""
+        column = name if width == 1 else f"{name}[{self.column}]"
+        return column if self.level is None else f"{column} = {self.level}"
+
+
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """The averages of components, whatever their family.
+
+    A column of numbers has its mean; a column of levels has the probability of each level, which
+    is the mean of "is it this level?". So an average over components, weighted by how likely they
+    are, is right for every column of every family.
+
+    Parameters
+    ----------
+    entries : tuple of Entry
+        In the order of the columns, and within a column in the order of its levels.
+    values : (n_components, n_entries) array
+        NaN where a component has no mean.
+    """
+
+    entries: tuple[Entry, ...]
+    values: Floats
+
+    @classmethod
+    def of_means(cls, means: Floats) -> Averages:
+        """Columns of numbers, ``means`` (n_components, width)."""
+        return cls(tuple(map(Entry, range(means.shape[1]))), means)
+
+    def of_levels(self) -> list[Floats] | None:
+        """The probabilities of each column, (n_components, levels), if all columns have levels."""
+        if any(entry.level is None for entry in self.entries):
+            return None
+        columns = np.array([entry.column for entry in self.entries])
+        return [self.values[:, columns == column] for column in np.unique(columns)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +114,7 @@ class ComponentSet(FrozenArrays, ABC):
         """
 
     @abstractmethod
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         """Draw one row from component ``labels[r]`` for each r; an (N, width) array."""
 
     def averages(self) -> Averages:
@@ -84,7 +129,7 @@ class ComponentSet(FrozenArrays, ABC):
             if name not in self.shared
         )
 
-    def take(self, order: NDArray[np.int64]) -> Self:
+    def take(self, order: Integers) -> Self:
         """Return the components ``order``, in that order."""
         return type(self)(
             **{
@@ -98,14 +143,17 @@ class ComponentSet(FrozenArrays, ABC):
         return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
 
     @staticmethod
-    def from_arrays(family: str, arrays: Mapping[str, NDArray[Any]]) -> ComponentSet:
-        """Rebuild what :meth:`arrays` took apart."""
+    def from_arrays(
+        family: str, arrays: Mapping[str, NDArray[Any]], prefix: str = ""
+    ) -> ComponentSet:
+        """Rebuild what :meth:`arrays` took apart, from the arrays whose names have the prefix."""
         if family not in ComponentSet._families:
             known = ", ".join(sorted(ComponentSet._families))
             raise FileFormatError(
                 f"unknown component family {family!r}; this version knows {known}"
             )
-        return ComponentSet._families[family]._rebuilt(arrays)
+        own = {key.removeprefix(prefix): arrays[key] for key in arrays if key.startswith(prefix)}
+        return ComponentSet._families[family]._rebuilt(own)
 
     @classmethod
     def _rebuilt(cls, arrays: Mapping[str, NDArray[Any]]) -> ComponentSet:
@@ -118,25 +166,12 @@ class ComponentSet(FrozenArrays, ABC):
                 f"a block of this variable should have shape (N, {self.width}); got {block.shape}"
             )
 
-    def _check_labels(self, labels: NDArray[np.int64]) -> None:
+    def _check_labels(self, labels: Integers) -> None:
         if len(labels) and not 0 <= labels.min() <= labels.max() < self.n_components:
             raise InvalidInputError(
                 f"component labels should run from 0 to {self.n_components - 1}; "
                 f"got {int(labels.min())} to {int(labels.max())}"
             )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ComponentSet):
-            return NotImplemented
-        mine, theirs = self.arrays(), other.arrays()
-        return (
-            self.family == other.family
-            and mine.keys() == theirs.keys()
-            and all(np.array_equal(mine[key], theirs[key]) for key in mine)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.family, *(array.tobytes() for array in self.arrays().values())))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,8 +258,8 @@ class Patterns:
     ``seen`` (P, width) holds the patterns that occur, ``which`` (N,) the pattern of each row.
     """
 
-    seen: NDArray[np.bool_]
-    which: NDArray[np.int64]
+    seen: Bools
+    which: Integers
 
     @classmethod
     def of(cls, block: Floats) -> Patterns | None:
@@ -234,7 +269,7 @@ class Patterns:
             return None
         return cls(*distinct_patterns(~missing))
 
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Patterns:
+    def take(self, rows: Integers | Bools | slice) -> Patterns:
         """The patterns of some of the rows."""
         return Patterns(self.seen, self.which[rows])
 
@@ -243,10 +278,22 @@ class Patterns:
         """Whether each row was seen as a whole or not at all: then its features say it all."""
         return bool(np.all(self.seen.all(axis=1) | ~self.seen.any(axis=1)))
 
-    def of_columns(self, columns: NDArray[np.int64]) -> Patterns:
+    def of_columns(self, columns: Integers) -> Patterns:
         """The patterns within some of the columns."""
         seen, where = np.unique(self.seen[:, columns], axis=0, return_inverse=True)
         return Patterns(seen, where.ravel()[self.which].astype(np.int64))
+
+    def with_rows(self) -> Iterator[tuple[Bools, Integers]]:
+        """Each pattern that occurs, with its rows; that with nothing seen is passed over."""
+        order = np.argsort(self.which, kind="stable")
+        bounds = np.searchsorted(self.which[order], np.arange(len(self.seen) + 1))
+        for p, pattern in enumerate(self.seen):
+            if pattern.any() and bounds[p] < bounds[p + 1]:
+                yield pattern, order[bounds[p] : bounds[p + 1]]
+
+
+# None where no value is missing.
+Missing = Patterns | None
 
 
 class Prior(Protocol):
@@ -294,40 +341,38 @@ class Family(ABC):
 
     @abstractmethod
     def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
+        self, features: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         """The log density of what was seen of each row, (N, n_features) to (N, k).
 
         Without ``patterns`` it may be asked for the sum over pieces as well.
         """
 
-    @abstractmethod
     def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Patterns | None = None,
+        self, features: Floats, share: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
-        """The expected statistics of each component, ``share`` (N, k) of each row being in it."""
+        """The expected statistics of each component, ``share`` (N, k) of each row being in it.
 
-    @abstractmethod
+        Where nothing is missing, or columns are independent, this will do.
+        """
+        return np.asarray(share.T @ features)
+
     def completed(
         self,
         features: Floats,
-        labels: NDArray[np.int64],
+        labels: Integers,
         components: ComponentSet | None,
-        patterns: Patterns | None = None,
+        patterns: Missing = None,
     ) -> Floats:
         """Features that may be added up without patterns, given the component of each row.
 
-        Without ``components``, what the rows with the same label show is used instead.
+        Without ``components``, what the rows with the same label show is used instead. Where
+        nothing is missing, or columns are independent, all features are such.
         """
+        return features
 
 
-def joined_families(
-    families: Sequence[Family],
-) -> tuple[list[int], list[tuple[Family, list[int]]]]:
+def joined_families(families: Sequence[Family]) -> tuple[list[int], list[tuple[Family, list[int]]]]:
     """The places of families that stand alone, and the others joined, each with its places.
 
     Joined families are independent within a component, so they need no patterns.
@@ -357,24 +402,18 @@ class LinearFamily(Family):
         """The coefficients of the features in the log density, (k, n_features)."""
 
     def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
+        self, features: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         return np.asarray(features @ self.natural(components).T)
 
-    def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Patterns | None = None,
-    ) -> Floats:
-        return np.asarray(share.T @ features)
 
-    def completed(
-        self,
-        features: Floats,
-        labels: NDArray[np.int64],
-        components: ComponentSet | None,
-        patterns: Patterns | None = None,
-    ) -> Floats:
-        return features
+class ColumnwiseFamily(LinearFamily):
+    """Components over ``width`` independent columns, with two parameters for each."""
+
+    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
+        self.width = width
+        self.priors = priors
+
+    @property
+    def n_parameters(self) -> int:
+        return 2 * self.width

@@ -17,14 +17,15 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from mixoracle._arrays import frozen_whole_numbers
+from mixoracle._arrays import Integers, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.averages import Averages, Entry
 from mixoracle.families.base import (
+    Averages,
     ComponentSet,
+    Entry,
     Family,
     Floats,
     IndependentColumns,
@@ -32,8 +33,7 @@ from mixoracle.families.base import (
     Prior,
     parameters,
 )
-from mixoracle.families.entry import FamilyEntry
-from mixoracle.families.units import Columns, Part
+from mixoracle.families.units import Columns, FamilyEntry, Part
 from mixoracle.settings import Priors
 
 # Rounding of a sum of a thousand levels; more is a mistake of the caller's.
@@ -59,7 +59,7 @@ class CategoricalComponents(IndependentColumns):
     """
 
     probabilities: Floats
-    n_levels: NDArray[np.int64]
+    n_levels: Integers
 
     family: ClassVar[str] = "categorical"
     shared: ClassVar[frozenset[str]] = frozenset({"n_levels"})
@@ -79,8 +79,7 @@ class CategoricalComponents(IndependentColumns):
                 f"to 1; got a smallest of {probabilities.min():.3g} and sums from "
                 f"{sums.min():.9g} to {sums.max():.9g}"
             )
-        object.__setattr__(self, "probabilities", probabilities)
-        object.__setattr__(self, "n_levels", n_levels)
+        self._keep(probabilities=probabilities, n_levels=n_levels)
 
     @property
     def n_components(self) -> int:
@@ -100,7 +99,7 @@ class CategoricalComponents(IndependentColumns):
         with np.errstate(divide="ignore"):  # a level of probability 0 has log density -inf
             return np.asarray(np.log(self.of_column(column)).T[codes])
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         rows = np.empty((len(labels), self.width))
         for column in range(self.width):
@@ -231,7 +230,7 @@ class LevelPart(Part):
         return CategoricalComponents(np.hstack(by_column), known.n_levels[self._ascending])
 
 
-def _checked_levels(n_levels: ArrayLike) -> NDArray[np.int64]:
+def _checked_levels(n_levels: ArrayLike) -> Integers:
     checked = frozen_whole_numbers(n_levels, "numbers of levels")
     if checked.ndim != 1 or len(checked) == 0 or np.any(checked < 1):
         raise InvalidInputError(
@@ -241,15 +240,15 @@ def _checked_levels(n_levels: ArrayLike) -> NDArray[np.int64]:
     return checked
 
 
-def _level_starts(n_levels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _level_starts(n_levels: Integers) -> Integers:
     """Where the levels of each column begin, when they stand side by side."""
     return np.cumsum(n_levels) - n_levels
 
 
-def _level_codes(values: Floats, n_levels: int, column: int) -> NDArray[np.int64]:
+def _level_codes(values: Floats, n_levels: int, column: int) -> Integers:
     """Codes as whole numbers; what is no code of this column is refused."""
-    if np.any((values < 0) | (values >= n_levels) | (values != np.floor(values))):
-        wrong = values[(values < 0) | (values >= n_levels) | (values != np.floor(values))]
+    wrong = values[(values < 0) | (values >= n_levels) | (values != np.floor(values))]
+    if len(wrong):
         raise InvalidInputError(
             f"column {column} has codes 0 to {n_levels - 1}; got {float(wrong[0]):g}: recode it, "
             "or make an unknown level a missing value (NaN)"

@@ -12,28 +12,24 @@ Assumes whole numbers of at least 0, and columns that are independent within a c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
+from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
     ComponentSet,
     Floats,
     IndependentColumns,
-    Prior,
     WithMeans,
     parameters,
     positive_parameters,
 )
-from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.grid import GridFamily
 from mixoracle.families.missing import standardised
-from mixoracle.families.units import Part
-from mixoracle.settings import Priors
+from mixoracle.families.units import FamilyEntry, Part
 
 # Poisson first: where nothing tells sizes apart the first is taken, and it is the simplest. A step
 # of 2 misjudges the scatter by at most a factor sqrt(2), 0.03 nats a row.
@@ -56,12 +52,7 @@ _FEW_ROWS = 100
 class CountComponents(WithMeans, IndependentColumns):
     """Negative binomial or Poisson components.
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-        Above 0.
-    sizes : (n_components, width) array
-        Above 0; infinity is Poisson.
+    ``means`` and ``sizes`` are (n_components, width) and above 0; an infinite size is Poisson.
     """
 
     sizes: Floats
@@ -72,8 +63,7 @@ class CountComponents(WithMeans, IndependentColumns):
         means = parameters(self.means, "component means")
         means = positive_parameters(means, means.shape, "component means")
         sizes = positive_parameters(self.sizes, means.shape, "component sizes")
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "sizes", sizes)
+        self._keep(means=means, sizes=sizes)
 
     def _log_density_of_column(self, column: int, values: Floats) -> Floats:
         possible = (values >= 0) & (values == np.floor(values)) & np.isfinite(values)
@@ -91,7 +81,7 @@ class CountComponents(WithMeans, IndependentColumns):
         )
         return np.where(possible[:, None], result - gammaln(counts + 1.0), -np.inf)
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         rates, sizes = self.means[labels], self.sizes[labels]
         mixed = np.isfinite(sizes)
@@ -109,14 +99,14 @@ class CountFamily(GridFamily):
     finite size r log Γ(x + r) - log Γ(r).
     """
 
-    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
-        super().__init__(width, SIZES, priors)
+    grid = SIZES
+    made = CountComponents
 
     def features(self, block: Floats) -> Floats:
         seen = ~np.isnan(block)
         values = np.where(seen, block, 0.0)
-        if np.any((values < 0) | (values != np.floor(values)) | np.isinf(values)):
-            wrong = values[(values < 0) | (values != np.floor(values)) | np.isinf(values)]
+        wrong = values[(values < 0) | (values != np.floor(values)) | np.isinf(values)]
+        if len(wrong):
             raise InvalidInputError(
                 f"counts should be whole numbers of at least 0; got {float(wrong[0]):g}: declare "
                 "the column as continuous if it holds no counts"
@@ -131,13 +121,6 @@ class CountFamily(GridFamily):
     def embedding(self, block: Floats) -> Floats:
         return standardised(np.sqrt(block + _ANSCOMBE))
 
-    def components(self, statistics: Floats, prior: Prior) -> CountComponents:
-        return CountComponents(*self._best(statistics, prior))
-
-    def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
-        known = cast(CountComponents, components)
-        return self._penalty(known.means, known.sizes, prior)
-
     def natural(self, components: ComponentSet) -> Floats:
         known = cast(CountComponents, components)
         constant, linear = _coefficients(known.means, known.sizes)
@@ -146,9 +129,6 @@ class CountFamily(GridFamily):
         return np.hstack(
             [nothing, constant, linear, -np.ones_like(linear), rising.reshape(len(nothing), -1)]
         )
-
-    def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
-        return statistics[:, 1 : self.width + 1], statistics[:, self.width + 1 : 2 * self.width + 1]
 
     def _constant_part(self, statistics: Floats) -> Floats:
         """What the mean does not enter, Σ log Γ(x + r) - log Γ(r) - log x!, (k, width, G)."""
@@ -211,9 +191,7 @@ def _coefficients(means: Floats, sizes: Floats) -> tuple[Floats, Floats]:
 class CountPart(Part):
     """Counts as they are."""
 
-    @cached_property
-    def family(self) -> CountFamily:
-        return CountFamily(len(self.columns), priors=self.priors)
+    made = CountFamily
 
     def decode(self, components: ComponentSet) -> CountComponents:
         known = cast(CountComponents, components)
@@ -233,10 +211,11 @@ def _recognises(seen: Floats) -> bool:
 
 
 def _check(seen: Floats, variable: str) -> None:
-    if seen.min() < 0 or not np.array_equal(seen, np.floor(seen)):
+    wrong = seen[(seen < 0) | (seen != np.floor(seen))]
+    if len(wrong):
         raise InvalidInputError(
             f"counts should be whole numbers from 0 on; {variable} is declared so and holds "
-            f"{seen[(seen < 0) | (seen != np.floor(seen))][0]:g}"
+            f"{wrong[0]:g}"
         )
 
 

@@ -12,35 +12,29 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
+    ColumnwiseFamily,
     ComponentSet,
     Floats,
     IndependentColumns,
-    LinearFamily,
     Prior,
     WithMeans,
     parameters,
     positive_parameters,
 )
-from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.missing import filled_with_means
-from mixoracle.families.numbers import NumberPart
-from mixoracle.settings import Priors
+from mixoracle.families.units import FamilyEntry, NumberPart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiagonalComponents(WithMeans, IndependentColumns):
     """Normal components with diagonal covariances.
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-    variances : (n_components, width) array
-        Above 0.
+    ``means`` and ``variances``, which are above 0, are (n_components, width).
     """
 
     variances: Floats
@@ -52,15 +46,14 @@ class DiagonalComponents(WithMeans, IndependentColumns):
         variances = positive_parameters(self.variances, means.shape, "component variances")
         if not np.all(np.isfinite(variances)):
             raise InvalidInputError("component variances should be finite; at least one is not")
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "variances", variances)
+        self._keep(means=means, variances=variances)
 
     def _log_density_of_column(self, column: int, values: Floats) -> Floats:
         variances = self.variances[:, column]
         squared = (values[:, None] - self.means[:, column]) ** 2
         return np.asarray(-0.5 * (squared / variances + np.log(2.0 * np.pi * variances)))
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         standard = rng.standard_normal((len(labels), self.width))
         return np.asarray(standard * np.sqrt(self.variances)[labels] + self.means[labels])
@@ -86,19 +79,11 @@ class NormalInverseGamma:
         )
 
 
-class DiagonalFamily(LinearFamily):
+class DiagonalFamily(ColumnwiseFamily):
     """Normal components over ``width`` independent columns.
 
     The features are 1, then for all columns whether the value was seen, x, and x².
     """
-
-    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
-        self.width = width
-        self.priors = priors
-
-    @property
-    def n_parameters(self) -> int:
-        return 2 * self.width
 
     def features(self, block: Floats) -> Floats:
         seen = ~np.isnan(block)
@@ -109,7 +94,7 @@ class DiagonalFamily(LinearFamily):
         return filled_with_means(block)
 
     def prior(self, statistics: Floats) -> NormalInverseGamma:
-        counts, sums, squares = self._split(statistics)
+        counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
         scatter = (squares - sums**2 / np.maximum(counts, 1.0)).sum(axis=0)
         spare = counts.sum(axis=0) - (counts > 0).sum(axis=0)
         within = np.maximum(scatter, 0.0) / np.maximum(spare, 1.0)
@@ -120,7 +105,7 @@ class DiagonalFamily(LinearFamily):
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         prior = cast(NormalInverseGamma, prior)
-        counts, sums, squares = self._split(statistics)
+        counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
         mean_rows = prior.mean_rows + counts
         degrees = prior.degrees + counts
         scale = prior.scale + np.maximum(squares - sums**2 / mean_rows, 0.0)
@@ -133,7 +118,7 @@ class DiagonalFamily(LinearFamily):
 
     def components(self, statistics: Floats, prior: Prior) -> DiagonalComponents:
         prior = cast(NormalInverseGamma, prior)
-        counts, sums, squares = self._split(statistics)
+        counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
         # A column that a piece never saw sits at the origin, with the prior's variance.
         means = sums / np.maximum(counts, np.finfo(float).tiny)
         scatter = np.maximum(squares - sums * means, 0.0)
@@ -154,19 +139,12 @@ class DiagonalFamily(LinearFamily):
         nothing = np.zeros((known.n_components, 1))
         return np.hstack([nothing, constant, linear, -0.5 * precisions])
 
-    def _split(self, statistics: Floats) -> tuple[Floats, Floats, Floats]:
-        """Values seen, sums and sums of squares of each column, each (k, width)."""
-        counts, sums, squares = np.split(statistics[:, 1:], 3, axis=1)
-        return counts, sums, squares
-
 
 @dataclass(frozen=True)
 class DiagonalPart(NumberPart):
     """Numbers for normal components with independent columns; they are never rotated."""
 
-    @cached_property
-    def family(self) -> DiagonalFamily:
-        return DiagonalFamily(self.n_coordinates, priors=self.priors)
+    made = DiagonalFamily
 
     def decode(self, components: ComponentSet) -> DiagonalComponents:
         known = cast(DiagonalComponents, components)

@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from mixoracle._arrays import frozen_array
+from mixoracle._arrays import Integers, frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Floats, WithMeans
+from mixoracle.families.base import Floats, Patterns, WithMeans
 from mixoracle.families.diagonal import DiagonalPart
-from mixoracle.families.missing import rows_by_pattern
-from mixoracle.families.numbers import NumberPart
-from mixoracle.families.units import Columns
+from mixoracle.families.units import Columns, NumberPart
 from mixoracle.settings import Priors
 
 # The covariance of 24 columns has 300 entries; few components have rows for more.
@@ -34,73 +32,69 @@ _SYMMETRY_TOLERANCE = 1e-8
 class Ellipsoids(WithMeans):
     """Components with Cholesky factors of their matrices beside their means."""
 
+    _factors: Floats  # (n_components, width, width), set with the fields
+
     @property
     @abstractmethod
-    def _matrices(self) -> Floats:
+    def matrices(self) -> Floats:
         """The matrices, (n_components, width, width)."""
 
     @abstractmethod
     def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
         """The log density at squared distances in ``width`` columns."""
 
-    @property
-    def _cholesky(self) -> Floats:
-        factors: Floats = self.__dict__["_factors"]
-        return factors
+    def _keep_checked(self, family: str, what: str) -> None:
+        """Keep the means, the symmetric positive definite matrices ``what``, and their factors."""
+        means = frozen_array(self.means, np.float64, "component means")
+        matrices = frozen_array(self.matrices, np.float64, f"component {what}")
+        if means.ndim != 2 or matrices.shape != (*means.shape, means.shape[-1]):
+            raise InvalidInputError(
+                f"{family} components need means of shape (k, d) and {what} of shape "
+                f"(k, d, d); got {means.shape} and {matrices.shape}"
+            )
+        if means.size == 0:
+            raise InvalidInputError(
+                f"{family} components need at least one component and one column; got means of "
+                f"shape {means.shape}"
+            )
+        if not (np.all(np.isfinite(means)) and np.all(np.isfinite(matrices))):
+            raise InvalidInputError(f"{family} components need finite means and {what}")
+        scale = np.abs(matrices).max()
+        asymmetry = np.abs(matrices - np.swapaxes(matrices, 1, 2)).max()
+        if asymmetry > _SYMMETRY_TOLERANCE * scale:
+            raise InvalidInputError(f"component {what} should be symmetric")
+        try:
+            factors = np.linalg.cholesky(matrices)
+        except np.linalg.LinAlgError as error:
+            raise InvalidInputError(
+                f"component {what} should be positive definite; at least one is not"
+            ) from error
+        self._keep(**{"means": means, what: matrices, "_factors": factors})
 
     def log_density(self, block: Floats) -> Floats:
         self._check_block(block)
-        if not np.isnan(block).any():
-            distances = _squared_distances(block, self.means, self._cholesky)
+        patterns = Patterns.of(block)
+        if patterns is None:
+            distances = _squared_distances(block, self.means, self._factors)
             return self._log_density_at(*distances, self.width)
         result = np.zeros((len(block), self.n_components))
-        for rows, columns in rows_by_pattern(block):
+        for pattern, rows in patterns.with_rows():
+            columns = np.flatnonzero(pattern)
             # The values that were seen of a row have the marginal distribution over them.
-            factors = np.linalg.cholesky(self._matrices[:, columns[:, None], columns])
+            factors = np.linalg.cholesky(self.matrices[:, columns[:, None], columns])
             seen = block[np.ix_(rows, columns)]
             distances = _squared_distances(seen, self.means[:, columns], factors)
             result[rows] = self._log_density_at(*distances, len(columns))
         return result
 
-    def _placed(self, standard: Floats, labels: NDArray[np.int64]) -> Floats:
+    def _placed(self, standard: Floats, labels: Integers) -> Floats:
         """Standard rows, changed in place to rows of their components."""
         order = np.argsort(labels, kind="stable")
         bounds = np.searchsorted(labels[order], np.arange(self.n_components + 1))
-        for j, (mean, factor) in enumerate(zip(self.means, self._cholesky, strict=True)):
+        for j, (mean, factor) in enumerate(zip(self.means, self._factors, strict=True)):
             members = order[bounds[j] : bounds[j + 1]]
             standard[members] = standard[members] @ factor.T + mean
         return standard
-
-
-def checked_ellipsoids(
-    means: Any, matrices: Any, family: str, what: str
-) -> tuple[Floats, Floats, Floats]:
-    """Means, symmetric positive definite matrices, and the matrices' Cholesky factors."""
-    means = frozen_array(means, np.float64, "component means")
-    matrices = frozen_array(matrices, np.float64, f"component {what}")
-    if means.ndim != 2 or matrices.shape != (*means.shape, means.shape[-1]):
-        raise InvalidInputError(
-            f"{family} components need means of shape (k, d) and {what} of shape "
-            f"(k, d, d); got {means.shape} and {matrices.shape}"
-        )
-    if means.size == 0:
-        raise InvalidInputError(
-            f"{family} components need at least one component and one column; got means of "
-            f"shape {means.shape}"
-        )
-    if not (np.all(np.isfinite(means)) and np.all(np.isfinite(matrices))):
-        raise InvalidInputError(f"{family} components need finite means and {what}")
-    scale = np.abs(matrices).max()
-    asymmetry = np.abs(matrices - np.swapaxes(matrices, 1, 2)).max()
-    if asymmetry > _SYMMETRY_TOLERANCE * scale:
-        raise InvalidInputError(f"component {what} should be symmetric")
-    try:
-        factors = np.linalg.cholesky(matrices)
-    except np.linalg.LinAlgError as error:
-        raise InvalidInputError(
-            f"component {what} should be positive definite; at least one is not"
-        ) from error
-    return means, matrices, factors
 
 
 def _squared_distances(

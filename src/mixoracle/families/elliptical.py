@@ -19,11 +19,12 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from mixoracle.families.base import ComponentSet, Family, Floats, Patterns, Prior
-from mixoracle.families.missing import filled_with_means, rows_of_patterns
+from mixoracle._arrays import Bools, Integers
+from mixoracle.families.base import ComponentSet, Family, Floats, Missing, Patterns, Prior
+from mixoracle.families.ellipsoids import Ellipsoids
+from mixoracle.families.missing import filled_with_means
 from mixoracle.settings import Priors
 
 
@@ -59,22 +60,11 @@ class Moments:
     products: Floats
 
 
-@dataclass(frozen=True)
-class Completion:
-    """What the seen values of a pattern say, in each component, of the row that they belong to.
-
-    ``maps`` (k, width + 1, width + 1) turns (1, row with 0 for missing values) into (1, expected
-    row); ``leftover`` (k, width, width) is the covariance of the missing values given the others.
-    """
-
-    maps: Floats
-    leftover: Floats
-
-
 class EllipticalFamily(Family):
     """Components over ``width`` columns that have a mean and a symmetric positive matrix."""
 
-    # Whether some rows count less than others, which only a component can tell.
+    # Whether some rows count less than others, which only a component can tell. The weight of a
+    # row is then its last feature.
     weighs_rows: ClassVar[bool]
 
     def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
@@ -82,10 +72,7 @@ class EllipticalFamily(Family):
         self.priors = priors
         self._rows, self._columns = np.triu_indices(width)
         self._end_of_products = 1 + width + len(self._rows)
-
-    @abstractmethod
-    def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
-        """The means (k, width) and the matrices (k, width, width)."""
+        self._n_features = self._end_of_products + int(self.weighs_rows)
 
     @abstractmethod
     def _log_radial(self, squared: Floats, n_seen: int) -> Floats:
@@ -95,19 +82,27 @@ class EllipticalFamily(Family):
     def _log_density_of_whole(self, features: Floats, components: ComponentSet) -> Floats:
         """The log density of rows without missing values, (N, k)."""
 
-    @abstractmethod
     def _row_weights(
-        self, features: Floats, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
+        self, features: Floats, means: Floats, matrices: Floats, seen: Bools
     ) -> Floats:
         """How much rows of one pattern count for each mean and matrix, (N, k)."""
+        return np.ones((len(features), len(means)))
 
-    @abstractmethod
     def _split(self, statistics: Floats) -> Moments:
         """The statistics by their meaning."""
+        counts, sums = statistics[:, 0], statistics[:, 1 : self.width + 1]
+        weights = statistics[:, -1] if self.weighs_rows else counts
+        return Moments(counts, weights, sums, self._products(statistics))
 
-    @abstractmethod
     def _joined(self, counts: Floats, weights: Floats, sums: Floats, products: Floats) -> Floats:
         """What :meth:`_split` took apart, the products as in :meth:`features`."""
+        last = [weights[:, None]] if self.weighs_rows else []
+        return np.hstack([counts[:, None], sums, products, *last])
+
+    def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
+        """The means (k, width) and the matrices (k, width, width)."""
+        known = cast(Ellipsoids, components)
+        return known.means, known.matrices
 
     @property
     def n_parameters(self) -> int:
@@ -175,21 +170,21 @@ class EllipticalFamily(Family):
         return float(-0.5 * ((prior.degrees - self.width - 1.0) * log_volume + spread).sum())
 
     def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
+        self, features: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         """The density of the seen values alone; 0 where there are none."""
         if patterns is None or patterns.is_all_or_nothing:
             return self._log_density_of_whole(features, components)
         means, matrices = self._parameters(components)
         result = np.zeros((len(features), len(means)))
-        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+        for seen, rows in patterns.with_rows():
             distance, log_volume = self._squared_distance(means, matrices, seen)
             squared = features[rows] @ distance.T
             result[rows] = self._log_radial(squared, int(seen.sum())) - 0.5 * log_volume
         return result
 
     def _squared_distance(
-        self, means: Floats, matrices: Floats, seen: NDArray[np.bool_] | None = None
+        self, means: Floats, matrices: Floats, seen: Bools | None = None
     ) -> tuple[Floats, Floats]:
         """Coefficients of the features in the squared distance, (k, n_features), and log volumes.
 
@@ -213,14 +208,16 @@ class EllipticalFamily(Family):
         coefficients = np.hstack([constant[:, None], -2.0 * linear, quadratic, nothing])
         return coefficients, log_volume
 
-    @property
-    def _n_features(self) -> int:
-        return self._end_of_products
-
     def _completion(
-        self, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
-    ) -> Completion | None:
-        """The regression of the missing values on the seen ones; None if nothing is missing."""
+        self, means: Floats, matrices: Floats, seen: Bools
+    ) -> tuple[Floats, Floats] | None:
+        """What the seen values of a pattern say, in each component, of the row that they belong to.
+
+        The first array, (k, width + 1, width + 1), turns (1, row with 0 for missing values) into
+        (1, expected row), by the regression of the missing values on the seen ones; the second,
+        (k, width, width), is the covariance of the missing values given the others. None if
+        nothing is missing.
+        """
         if seen.all():
             return None
         there, gone = np.flatnonzero(seen), np.flatnonzero(~seen)
@@ -235,30 +232,27 @@ class EllipticalFamily(Family):
         maps[:, 1 + gone, 0] = means[:, gone] - np.einsum("kab,kb->ka", slopes, means[:, there])
         leftover = np.zeros_like(matrices)
         leftover[np.ix_(every, gone, gone)] = matrices[np.ix_(every, gone, gone)] - slopes @ across
-        return Completion(maps, leftover)
+        return maps, leftover
 
     def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Patterns | None = None,
+        self, features: Floats, share: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         """The E-step: what the whole rows would add up to, expected given their seen values."""
         if (patterns is None or patterns.is_all_or_nothing) and not self.weighs_rows:
-            return np.asarray(share.T @ features)
+            return super().statistics(features, share, components)
         patterns = patterns or self._whole(len(features))
         means, matrices = self._parameters(components)
         total = np.zeros((len(means), self._n_features))
-        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+        for seen, rows in patterns.with_rows():
             part, own = features[rows], share[rows]
             weighted = own * self._row_weights(part, means, matrices, seen)
             sums = self._moment_matrix(weighted.T @ part)
             counts = own.sum(axis=0)
             completion = self._completion(means, matrices, seen)
             if completion is not None:
-                sums = completion.maps @ sums @ np.swapaxes(completion.maps, 1, 2)
-                sums[:, 1:, 1:] += counts[:, None, None] * completion.leftover
+                maps, leftover = completion
+                sums = maps @ sums @ np.swapaxes(maps, 1, 2)
+                sums[:, 1:, 1:] += counts[:, None, None] * leftover
             products = sums[:, 1 + self._rows, 1 + self._columns]
             total += self._joined(counts, sums[:, 0, 0], sums[:, 0, 1:], products)
         return total
@@ -266,9 +260,9 @@ class EllipticalFamily(Family):
     def completed(
         self,
         features: Floats,
-        labels: NDArray[np.int64],
+        labels: Integers,
         components: ComponentSet | None,
-        patterns: Patterns | None = None,
+        patterns: Missing = None,
     ) -> Floats:
         """The expected features of each row in its component, as far as they were seen.
 
@@ -283,7 +277,7 @@ class EllipticalFamily(Family):
         else:
             means, matrices = self._parameters(components)
         result = np.zeros_like(features)
-        for seen, rows in rows_of_patterns(patterns.seen, patterns.which):
+        for seen, rows in patterns.with_rows():
             completion = self._completion(means, matrices, seen)
             every_weight = self._row_weights(features[rows], means, matrices, seen)
             for label in np.unique(labels[rows]):
@@ -292,8 +286,8 @@ class EllipticalFamily(Family):
                 part = features[inside, : self.width + 1]
                 leftover: Floats | float = 0.0
                 if completion is not None:
-                    part = part @ completion.maps[label].T
-                    leftover = completion.leftover[label, self._rows, self._columns]
+                    part = part @ completion[0][label].T
+                    leftover = completion[1][label, self._rows, self._columns]
                 sums = weights[:, None] * part[:, 1:]
                 products = sums[:, self._rows] * part[:, 1 + self._columns] + leftover
                 result[inside] = seen.mean() * self._joined(part[:, 0], weights, sums, products)
@@ -322,7 +316,7 @@ class EllipticalFamily(Family):
         return products
 
     def _seen_moments(
-        self, features: Floats, labels: NDArray[np.int64], patterns: Patterns
+        self, features: Floats, labels: Integers, patterns: Patterns
     ) -> tuple[Floats, Floats]:
         """Means of the seen values of each label, and one diagonal matrix: a start for EM."""
         n_labels = int(labels.max()) + 1

@@ -11,27 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
     ComponentSet,
     Floats,
     IndependentColumns,
-    Prior,
     WithMeans,
     parameters,
     positive_parameters,
 )
-from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.grid import GridFamily
 from mixoracle.families.missing import standardised
-from mixoracle.families.units import Columns, Part
+from mixoracle.families.units import Columns, FamilyEntry, Part
 from mixoracle.settings import Priors
 
 # From far more scatter than exponential amounts to 1 % of the mean, in steps of a factor 1.4,
@@ -49,12 +46,7 @@ _PENALTY_ROWS = 0.5
 class GammaComponents(WithMeans, IndependentColumns):
     """Gamma components; the variance is mean² / shape.
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-        Above 0.
-    shapes : (n_components, width) array
-        Above 0; 1 is exponential.
+    ``means`` and ``shapes`` are (n_components, width) and above 0; a shape of 1 is exponential.
     """
 
     shapes: Floats
@@ -67,8 +59,7 @@ class GammaComponents(WithMeans, IndependentColumns):
         shapes = positive_parameters(self.shapes, means.shape, "component shapes")
         if not np.all(np.isfinite(shapes)):
             raise InvalidInputError("component shapes should be finite; at least one is not")
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "shapes", shapes)
+        self._keep(means=means, shapes=shapes)
 
     def _log_density_of_column(self, column: int, values: Floats) -> Floats:
         possible = values > 0
@@ -83,7 +74,7 @@ class GammaComponents(WithMeans, IndependentColumns):
         )
         return np.where(possible[:, None], result, -np.inf)
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         shapes = self.shapes[labels]
         return np.asarray(rng.standard_gamma(shapes) * self.means[labels] / shapes)
@@ -98,8 +89,8 @@ class GammaFamily(GridFamily):
     The features are 1, then for all columns whether the value was seen, x, and log x.
     """
 
-    def __init__(self, width: int, *, priors: Priors = Priors()) -> None:
-        super().__init__(width, SHAPES, priors)
+    grid = SHAPES
+    made = GammaComponents
 
     def features(self, block: Floats) -> Floats:
         seen = ~np.isnan(block)
@@ -115,13 +106,6 @@ class GammaFamily(GridFamily):
     def embedding(self, block: Floats) -> Floats:
         return standardised(np.log(block))
 
-    def components(self, statistics: Floats, prior: Prior) -> GammaComponents:
-        return GammaComponents(*self._best(statistics, prior))
-
-    def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
-        known = cast(GammaComponents, components)
-        return self._penalty(known.means, known.shapes, prior)
-
     def natural(self, components: ComponentSet) -> Floats:
         known = cast(GammaComponents, components)
         rates = known.shapes / known.means
@@ -129,16 +113,10 @@ class GammaFamily(GridFamily):
         nothing = np.zeros((known.n_components, 1))
         return np.hstack([nothing, constant, -rates, known.shapes - 1.0])
 
-    def _split(self, statistics: Floats) -> tuple[Floats, Floats, Floats]:
-        """Values seen, sums and sums of logarithms of each column, each (k, width)."""
-        seen, sums, logarithms = np.split(statistics[:, 1:], 3, axis=1)
-        return seen, sums, logarithms
-
-    def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
-        return self._split(statistics)[:2]
-
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
-        seen, sums, logarithms = (part[:, :, None] for part in self._split(statistics))
+        seen, sums, logarithms = (
+            part[:, :, None] for part in np.split(statistics[:, 1:], 3, axis=1)
+        )
         # E[shape / rate] is then the column's mean, whatever the shape.
         rate = (_PRIOR_SHAPE - 1.0) * mean[:, None] / SHAPES
         shape = _PRIOR_SHAPE + seen * SHAPES
@@ -152,7 +130,9 @@ class GammaFamily(GridFamily):
         )
 
     def _fit_on_grid(self, statistics: Floats, mean: Floats) -> tuple[Floats, Floats]:
-        seen, sums, logarithms = (part[:, :, None] for part in self._split(statistics))
+        seen, sums, logarithms = (
+            part[:, :, None] for part in np.split(statistics[:, 1:], 3, axis=1)
+        )
         mean = mean[:, None]
         means = (SHAPES * sums + _PENALTY_ROWS * mean) / (SHAPES * seen + _PENALTY_ROWS)
         rates = SHAPES / means
@@ -184,9 +164,7 @@ class GammaPart(Part):
     ) -> GammaPart:
         return cls(columns, np.nanmean(block, axis=0), priors=priors)
 
-    @cached_property
-    def family(self) -> GammaFamily:
-        return GammaFamily(len(self.columns), priors=self.priors)
+    made = GammaFamily
 
     def encode(self, block: Floats) -> Floats:
         return np.asarray(block / self.mean)

@@ -9,16 +9,15 @@ and their products. The log density is linear in them, and so is that of any of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle.families.base import ComponentSet, Floats, Prior
-from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart, checked_ellipsoids
-from mixoracle.families.elliptical import EllipticalFamily, Moments
-from mixoracle.families.entry import FamilyEntry
+from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart
+from mixoracle.families.elliptical import EllipticalFamily
+from mixoracle.families.units import FamilyEntry
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -27,11 +26,8 @@ _LOG_2PI = float(np.log(2.0 * np.pi))
 class GaussianComponents(Ellipsoids):
     """Normal components with full covariances.
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-    covariances : (n_components, width, width) array
-        Symmetric and positive definite.
+    ``means`` are (n_components, width), ``covariances`` (n_components, width, width), symmetric
+    and positive definite.
     """
 
     covariances: Floats
@@ -39,21 +35,16 @@ class GaussianComponents(Ellipsoids):
     family: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        means, covariances, factors = checked_ellipsoids(
-            self.means, self.covariances, "Gaussian", "covariances"
-        )
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "covariances", covariances)
-        object.__setattr__(self, "_factors", factors)
+        self._keep_checked("Gaussian", "covariances")
 
     @property
-    def _matrices(self) -> Floats:
+    def matrices(self) -> Floats:
         return self.covariances
 
     def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
         return np.asarray(-0.5 * squared - half_log_volume - 0.5 * width * _LOG_2PI)
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         rows = rng.standard_normal((len(labels), self.width))
         return self._placed(rows, labels)
@@ -76,33 +67,15 @@ class GaussianFamily(EllipticalFamily):
         natural[:, 0] -= 0.5 * (log_volume + self.width * _LOG_2PI)
         return np.asarray(features @ natural.T)
 
-    def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
-        known = cast(GaussianComponents, components)
-        return known.means, known.covariances
-
     def _log_radial(self, squared: Floats, n_seen: int) -> Floats:
         return np.asarray(-0.5 * (squared + n_seen * _LOG_2PI))
-
-    def _row_weights(
-        self, features: Floats, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
-    ) -> Floats:
-        return np.ones((len(features), len(means)))
-
-    def _split(self, statistics: Floats) -> Moments:
-        counts, sums = statistics[:, 0], statistics[:, 1 : self.width + 1]
-        return Moments(counts, counts, sums, self._products(statistics))
-
-    def _joined(self, counts: Floats, weights: Floats, sums: Floats, products: Floats) -> Floats:
-        return np.hstack([counts[:, None], sums, products])
 
 
 @dataclass(frozen=True)
 class GaussianPart(EllipticalPart):
     """Numbers for normal components."""
 
-    @cached_property
-    def family(self) -> GaussianFamily:
-        return GaussianFamily(self.n_coordinates, priors=self.priors)
+    made = GaussianFamily
 
     def decode(self, components: ComponentSet) -> GaussianComponents:
         known = cast(GaussianComponents, components)

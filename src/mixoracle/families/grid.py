@@ -11,16 +11,16 @@ Assumes that columns are independent within a component.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from mixoracle._arrays import Integers
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Floats, LinearFamily, Prior
-from mixoracle.settings import Priors
+from mixoracle.families.base import ColumnwiseFamily, ComponentSet, Floats, Prior
 
 
 @dataclass(frozen=True)
@@ -31,21 +31,20 @@ class GridPrior:
     log_weights: Floats
 
 
-class GridFamily(LinearFamily):
-    """Components over ``width`` independent columns, one of their parameters on ``grid`` (G,)."""
+class GridFamily(ColumnwiseFamily):
+    """Components over ``width`` independent columns, one of their parameters on ``grid`` (G,).
 
-    def __init__(self, width: int, grid: Floats, priors: Priors) -> None:
-        self.width = width
-        self.priors = priors
-        self.grid = grid
+    They are ``made`` of their means and of that parameter. The features begin with 1, then for all
+    columns whether the value was seen, and x.
+    """
 
-    @property
-    def n_parameters(self) -> int:
-        return 2 * self.width
+    grid: ClassVar[Floats]
+    made: ClassVar[Callable[..., ComponentSet]]
 
-    @abstractmethod
     def _seen_and_sums(self, statistics: Floats) -> tuple[Floats, Floats]:
         """How many values of each column were seen, and their sum; each (k, width)."""
+        width = self.width
+        return statistics[:, 1 : width + 1], statistics[:, width + 1 : 2 * width + 1]
 
     @abstractmethod
     def _log_evidence_on_grid(self, statistics: Floats, mean: Floats) -> Floats:
@@ -80,20 +79,21 @@ class GridFamily(LinearFamily):
         by_value = self._log_evidence_on_grid(statistics, known.mean) + known.log_weights
         return np.asarray(logsumexp(by_value, axis=2).sum(axis=1))
 
-    def _best(self, statistics: Floats, prior: Prior) -> tuple[Floats, Floats]:
+    def components(self, statistics: Floats, prior: Prior) -> ComponentSet:
         """The means and the grid's values that maximise likelihood and penalty together."""
         known = cast(GridPrior, prior)
         means, reached = self._fit_on_grid(statistics, known.mean)
         best = (reached + known.log_weights).argmax(axis=2)
         chosen = np.take_along_axis(means, best[:, :, None], axis=2)[:, :, 0]
-        return chosen, self.grid[best]
+        return self.made(chosen, self.grid[best])
 
-    def _penalty(self, means: Floats, values: Floats, prior: Prior) -> float:
+    def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
         known = cast(GridPrior, prior)
+        means, values = components.arrays().values()
         log_weights = known.log_weights[np.arange(self.width), self._places(values)]
         return float((self._mean_penalty(means, values, known.mean) + log_weights).sum())
 
-    def _places(self, values: Floats) -> NDArray[np.int64]:
+    def _places(self, values: Floats) -> Integers:
         """Where values stand on the grid."""
         matches = values[..., None] == self.grid
         if not matches.any(axis=-1).all():

@@ -1,4 +1,4 @@
-"""Blocks with missing values: which were seen, and fillings for what cannot do without.
+"""Fillings of missing values, for what cannot do without.
 
 Only the search for pieces sees the fillings: it needs coordinates for every row. What is judged
 and learned from the pieces uses the values that were seen and nothing else.
@@ -6,32 +6,9 @@ and learned from the pieces uses the values that were seen and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats, distinct_patterns
-
-
-def rows_by_pattern(block: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Rows with the same values seen, and those columns; rows without any are passed over."""
-    for pattern, rows in rows_of_patterns(*distinct_patterns(~np.isnan(block))):
-        yield rows, np.flatnonzero(pattern)
-
-
-def rows_of_patterns(
-    seen: NDArray[np.bool_], which: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.int64]]]:
-    """Each pattern of ``seen`` (P, width) that occurs in ``which`` (N,), with its rows.
-
-    The pattern of rows with nothing seen is passed over.
-    """
-    order = np.argsort(which, kind="stable")
-    bounds = np.searchsorted(which[order], np.arange(len(seen) + 1))
-    for p, pattern in enumerate(seen):
-        if pattern.any() and bounds[p] < bounds[p + 1]:
-            yield pattern, order[bounds[p] : bounds[p + 1]]
+from mixoracle.families.base import Floats
 
 
 def filled_with_means(block: Floats) -> Floats:

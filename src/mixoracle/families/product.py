@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import frozen_whole_numbers
+from mixoracle._arrays import Integers, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.averages import Averages, Entry
-from mixoracle.families.base import ComponentSet, Family, Floats, Patterns, Prior
+from mixoracle.families.base import Averages, ComponentSet, Entry, Family, Floats, Missing, Prior
+
+_Fitted = TypeVar("_Fitted", ComponentSet, ComponentSet | None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,13 +57,8 @@ class ProductComponents(ComponentSet):
                     f"each part needs one column number for each of its columns and "
                     f"{parts[0].n_components} components; got {part!r} for columns {places}"
                 )
-        flat = sorted(column for places in columns for column in places)
-        if flat != list(range(len(flat))):
-            raise InvalidInputError(
-                f"the columns of the parts should be 0 to {len(flat) - 1}, each once; got {columns}"
-            )
-        object.__setattr__(self, "parts", parts)
-        object.__setattr__(self, "columns", columns)
+        _check_places(columns)
+        self._keep(parts=parts, columns=columns)
 
     @property
     def n_components(self) -> int:
@@ -79,7 +75,7 @@ class ProductComponents(ComponentSet):
             result += part.log_density(block[:, list(places)])
         return result
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         rows = np.empty((len(labels), self.width))
         for part, places in zip(self.parts, self.columns, strict=True):
             rows[:, list(places)] = part.sample(labels, rng)
@@ -99,7 +95,7 @@ class ProductComponents(ComponentSet):
     def same_component(self, first: int, second: int) -> bool:
         return all(part.same_component(first, second) for part in self.parts)
 
-    def take(self, order: NDArray[np.int64]) -> ProductComponents:
+    def take(self, order: Integers) -> ProductComponents:
         return ProductComponents(tuple(part.take(order) for part in self.parts), self.columns)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -116,11 +112,7 @@ class ProductComponents(ComponentSet):
         parts, columns = [], []
         start = 0
         for p, family in enumerate(arrays["families"].tolist()):
-            prefix = f"part_{p}_"
-            own = {
-                key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)
-            }
-            parts.append(ComponentSet.from_arrays(family, own))
+            parts.append(ComponentSet.from_arrays(family, arrays, prefix=f"part_{p}_"))
             columns.append(tuple(arrays["columns"][start : start + parts[-1].width].tolist()))
             start += parts[-1].width
         return cls(tuple(parts), tuple(columns))
@@ -148,14 +140,9 @@ class ProductFamily(Family):
     def __init__(self, parts: Sequence[tuple[Family, Sequence[int]]]) -> None:
         self.families = tuple(family for family, _ in parts)
         self.columns = tuple(np.array(columns, dtype=np.int64) for _, columns in parts)
-        flat = sorted(int(column) for places in self.columns for column in places)
-        if not parts or flat != list(range(len(flat))):
-            raise InvalidInputError(
-                f"the columns of the parts should be 0 to {max(len(flat) - 1, 0)}, each once; got "
-                f"{[places.tolist() for places in self.columns]}"
-            )
+        width = _check_places([places.tolist() for places in self.columns])
         # How many features a part has shows in a row without anything.
-        empty = np.full((1, len(flat)), np.nan)
+        empty = np.full((1, width), np.nan)
         sizes = [family.features(own).shape[1] for family, own in self._blocks(empty)]
         bounds = 1 + np.concatenate([[0], np.cumsum(sizes)])
         self._slices = tuple(slice(int(a), int(b)) for a, b in pairwise(bounds))
@@ -197,29 +184,20 @@ class ProductFamily(Family):
         )
 
     def log_density(
-        self, features: Floats, components: ComponentSet, patterns: Patterns | None = None
+        self, features: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         result = np.zeros((len(features), components.n_components))
-        for (family, part), fitted, own in zip(
-            self._parts(features), _components(components), self._patterns(patterns), strict=True
-        ):
+        for family, part, fitted, own in self._apart(features, _components(components), patterns):
             result += family.log_density(part, fitted, own)
         return result
 
     def statistics(
-        self,
-        features: Floats,
-        share: Floats,
-        components: ComponentSet,
-        patterns: Patterns | None = None,
+        self, features: Floats, share: Floats, components: ComponentSet, patterns: Missing = None
     ) -> Floats:
         parts = [
             family.statistics(part, share, fitted, own)
-            for (family, part), fitted, own in zip(
-                self._parts(features),
-                _components(components),
-                self._patterns(patterns),
-                strict=True,
+            for family, part, fitted, own in self._apart(
+                features, _components(components), patterns
             )
         ]
         return np.hstack([share.T @ features[:, :1], *parts])
@@ -227,18 +205,16 @@ class ProductFamily(Family):
     def completed(
         self,
         features: Floats,
-        labels: NDArray[np.int64],
+        labels: Integers,
         components: ComponentSet | None,
-        patterns: Patterns | None = None,
+        patterns: Missing = None,
     ) -> Floats:
         known: Sequence[ComponentSet | None] = (
             [None] * len(self.families) if components is None else _components(components)
         )
         parts = [
             family.completed(part, labels, fitted, own)
-            for (family, part), fitted, own in zip(
-                self._parts(features), known, self._patterns(patterns), strict=True
-            )
+            for family, part, fitted, own in self._apart(features, known, patterns)
         ]
         return np.hstack([features[:, :1], *parts])
 
@@ -252,11 +228,29 @@ class ProductFamily(Family):
         for family, inside in zip(self.families, self._slices, strict=True):
             yield family, features[:, inside]
 
-    def _patterns(self, patterns: Patterns | None) -> Iterator[Patterns | None]:
-        """The patterns of each part; None where nothing is missing, which is quicker."""
-        for columns in self.columns:
+    def _apart(
+        self, features: Floats, components: Sequence[_Fitted], patterns: Missing
+    ) -> Iterator[tuple[Family, Floats, _Fitted, Missing]]:
+        """Each family with its own features, components and patterns.
+
+        There are no patterns where nothing is missing, which is quicker.
+        """
+        for (family, part), fitted, columns in zip(
+            self._parts(features), components, self.columns, strict=True
+        ):
             own = None if patterns is None else patterns.of_columns(columns)
-            yield None if own is None or own.seen[own.which].all() else own
+            yield family, part, fitted, None if own is None or own.seen[own.which].all() else own
+
+
+def _check_places(columns: Sequence[Sequence[int]]) -> int:
+    """The number of columns, all parts together; raise unless each column is in one part."""
+    flat = sorted(place for places in columns for place in places)
+    if not flat or flat != list(range(len(flat))):
+        raise InvalidInputError(
+            f"the columns of the parts should be 0 to {max(len(flat) - 1, 0)}, each once; got "
+            f"{columns}"
+        )
+    return len(flat)
 
 
 def _priors(prior: Prior) -> tuple[Prior, ...]:

@@ -12,10 +12,10 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.families.categorical import CATEGORICAL
 from mixoracle.families.counts import COUNTS
 from mixoracle.families.diagonal import DIAGONAL
-from mixoracle.families.entry import FamilyEntry
 from mixoracle.families.gamma import GAMMA
 from mixoracle.families.gaussian import GAUSSIAN
 from mixoracle.families.student import STUDENT
+from mixoracle.families.units import FamilyEntry
 
 # The families of columns with levels, and of numbers that no family recognises.
 LEVELS = CATEGORICAL.name

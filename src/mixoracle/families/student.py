@@ -16,21 +16,18 @@ and tells heavy tails by density valleys.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from mixoracle._arrays import frozen_array
+from mixoracle._arrays import Bools, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.averages import Averages
-from mixoracle.families.base import ComponentSet, Floats, Prior
-from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart, checked_ellipsoids
-from mixoracle.families.elliptical import EllipticalFamily, Moments
-from mixoracle.families.entry import FamilyEntry
+from mixoracle.families.base import Averages, ComponentSet, Floats, Prior
+from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart
+from mixoracle.families.elliptical import EllipticalFamily
 from mixoracle.families.gaussian import GaussianPart
+from mixoracle.families.units import FamilyEntry
 from mixoracle.settings import Priors
 
 # With so few degrees of freedom or fewer the tails are so heavy that the mean does not exist.
@@ -58,26 +55,23 @@ class StudentComponents(Ellipsoids):
     shared: ClassVar[frozenset[str]] = frozenset({"degrees"})
 
     def __post_init__(self) -> None:
-        means, scales, factors = checked_ellipsoids(self.means, self.scales, "Student", "scales")
+        self._keep_checked("Student", "scales")
         degrees = frozen_array(self.degrees, np.float64, "degrees of freedom")
         if degrees.shape != () or not (degrees > 0 and np.isfinite(degrees)):
             raise InvalidInputError(
                 "the degrees of freedom of Student components should be one number above 0, "
                 f"shared by all; got {np.asarray(self.degrees)!r}"
             )
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "scales", scales)
-        object.__setattr__(self, "degrees", degrees)
-        object.__setattr__(self, "_factors", factors)
+        self._keep(degrees=degrees)
 
     @property
-    def _matrices(self) -> Floats:
+    def matrices(self) -> Floats:
         return self.scales
 
     def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
         return _log_student(squared, float(self.degrees), width) - half_log_volume
 
-    def sample(self, labels: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)
         degrees = float(self.degrees)
         rows = rng.standard_normal((len(labels), self.width))
@@ -120,10 +114,6 @@ class StudentFamily(EllipticalFamily):
         super().__init__(width, priors=priors)
         self.degrees = float(degrees)
 
-    @property
-    def _n_features(self) -> int:
-        return self._end_of_products + 1
-
     def features(self, block: Floats) -> Floats:
         features = super().features(block)
         return np.hstack([features, features[:, :1]])
@@ -142,36 +132,23 @@ class StudentFamily(EllipticalFamily):
         typical = features @ distance.T / np.where(rows > 0, rows, 1.0)
         return np.asarray(rows * (self._log_radial(typical, self.width) - 0.5 * log_volume))
 
-    def _parameters(self, components: ComponentSet) -> tuple[Floats, Floats]:
-        known = cast(StudentComponents, components)
-        return known.means, known.scales
-
     def _log_radial(self, squared: Floats, n_seen: int) -> Floats:
         # Rounding may leave a row at its component's centre with a distance just below 0.
         return _log_student(np.maximum(squared, 0.0), self.degrees, n_seen)
 
     def _row_weights(
-        self, features: Floats, means: Floats, matrices: Floats, seen: NDArray[np.bool_]
+        self, features: Floats, means: Floats, matrices: Floats, seen: Bools
     ) -> Floats:
         distance, _ = self._squared_distance(means, matrices, seen)
         squared = np.maximum(features @ distance.T, 0.0)
         return np.asarray((self.degrees + seen.sum()) / (self.degrees + squared))
-
-    def _split(self, statistics: Floats) -> Moments:
-        sums = statistics[:, 1 : self.width + 1]
-        return Moments(statistics[:, 0], statistics[:, -1], sums, self._products(statistics))
-
-    def _joined(self, counts: Floats, weights: Floats, sums: Floats, products: Floats) -> Floats:
-        return np.hstack([counts[:, None], sums, products, weights[:, None]])
 
 
 @dataclass(frozen=True)
 class StudentPart(EllipticalPart):
     """Numbers for Student components."""
 
-    @cached_property
-    def family(self) -> StudentFamily:
-        return StudentFamily(self.n_coordinates, priors=self.priors)
+    made = StudentFamily
 
     def decode(self, components: ComponentSet) -> StudentComponents:
         known = cast(StudentComponents, components)

@@ -1,5 +1,7 @@
 """From own units to the coordinates that learning uses, and back: one part of a block.
 
+A family comes with its kind of part, and :class:`FamilyEntry` says which.
+
 Numbers are centred and scaled, amounts are divided by their mean, counts and levels stay as they
 are, so that no unit of measurement enters. Components that were learned over coordinates are
 brought back into the units that they came in. Missing values stay missing.
@@ -8,17 +10,22 @@ brought back into the units that they came in. Missing values stay missing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle.families.base import ComponentSet, Family, Floats
 from mixoracle.settings import Priors
 
-Columns = NDArray[np.int64]
+Columns = Integers
+# A column whose spread is below this share of its size differs by rounding only.
+_CONSTANT_SHARE = 1e-12
+# Standard deviation given to a constant column, relative to its size, where a density is needed.
+_CONSTANT_SPREAD = 1e-3
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,9 @@ class Part(ABC):
 
     Coordinates stand in the order of ``columns``, components in own units in ascending order.
     """
+
+    # Makes the family of so many coordinates.
+    made: ClassVar[Callable[..., Family]]
 
     columns: Columns
     priors: Priors = field(default=Priors(), kw_only=True)
@@ -39,10 +49,10 @@ class Part(ABC):
         """
         return cls(columns, priors=priors)
 
-    @property
-    @abstractmethod
+    @cached_property
     def family(self) -> Family:
         """The family of the components over coordinates."""
+        return self.made(self.n_coordinates, priors=self.priors)
 
     @abstractmethod
     def decode(self, components: ComponentSet) -> ComponentSet:
@@ -82,3 +92,109 @@ class Part(ABC):
     @property
     def _ascending(self) -> Columns:
         return np.argsort(self.columns)
+
+
+@dataclass(frozen=True)
+class NumberPart(Part):
+    """Numbers of any size.
+
+    ``coordinates = ((block - shift) / scale) @ rotation``, where ``rotation`` is (w, d) with
+    orthonormal columns, and ``leftover`` the variance of each scaled column outside of them. It
+    selects columns unless there are too many of them.
+    """
+
+    shift: Floats
+    scale: Floats
+    rotation: Floats
+    leftover: float
+
+    @classmethod
+    def fit(
+        cls, block: Floats, columns: Columns, n_levels: Sequence[int], priors: Priors
+    ) -> NumberPart:
+        return cls._fit_columns(block, columns, priors)
+
+    @classmethod
+    def _fit_columns(cls, block: Floats, columns: Columns, priors: Priors) -> Self:
+        """Each column that varies is a coordinate."""
+        spread = np.nanstd(block, axis=0)
+        size = np.nanmax(np.abs(block), axis=0)
+        constant = spread <= _CONSTANT_SHARE * size
+        fallback = np.where(size > 0, size, 1.0) * _CONSTANT_SPREAD
+        # One coordinate that is always 0, so that all variables can be treated alike.
+        chosen = [0] if constant.all() else np.flatnonzero(~constant)
+        return cls(
+            columns,
+            shift=np.nanmean(block, axis=0),
+            scale=np.where(constant, fallback, spread),
+            rotation=np.eye(block.shape[1])[:, chosen],
+            leftover=1.0,
+            priors=priors,
+        )
+
+    @property
+    def n_coordinates(self) -> int:
+        return int(self.rotation.shape[1])
+
+    @cached_property
+    def selected(self) -> Columns | None:
+        """The columns that are the coordinates, if nothing is rotated."""
+        chosen = self.rotation.argmax(axis=0)
+        plain = np.eye(len(self.rotation))[:, chosen]
+        return chosen if np.array_equal(plain, self.rotation) else None
+
+    def encode(self, block: Floats) -> Floats:
+        scaled = np.asarray((block - self.shift) / self.scale)
+        if self.selected is not None:
+            return scaled if len(self.selected) == scaled.shape[1] else scaled[:, self.selected]
+        return scaled @ self.rotation
+
+    def decoded_means(self, means: Floats) -> Floats:
+        """Means over coordinates to means in own units."""
+        return np.asarray(means @ self.rotation.T * self.scale + self.shift)[:, self._ascending]
+
+    def log_units(self, block: Floats, coordinates: Floats) -> float:
+        seen = ~np.isnan(block)
+        scaled = np.where(seen, (block - self.shift) / self.scale, 0.0)
+        n_outside = float(seen.sum() - (~np.isnan(coordinates)).sum())
+        energy = max(float((scaled**2).sum() - np.nansum(coordinates**2)), 0.0)
+        volume = 0.5 * n_outside * np.log(2.0 * np.pi * self.leftover)
+        volume += float((seen.sum(axis=0) * np.log(self.scale)).sum())
+        return float(-0.5 * energy / self.leftover - volume)
+
+
+def _accept(_seen: Floats, _variable: str) -> None:
+    """Any numbers will do."""
+
+
+def _never(_seen: Floats) -> bool:
+    """Values alone do not show this family."""
+    return False
+
+
+@dataclass(frozen=True)
+class FamilyEntry:
+    """A family as users declare it and as the report shows it.
+
+    Parameters
+    ----------
+    name : str
+        As it is declared, and as its components are stored.
+    purpose : str
+        What it is for.
+    words : str
+        Its columns in the report, in words that need no statistics.
+    part : subclass of Part
+        Learns the units of such columns, and makes the family.
+    check : (values, name of the variable) -> None
+        Refuses values that such a column cannot have where the family was declared.
+    recognises : values -> bool
+        Whether a column of numbers is taken for one of this family where nothing was declared.
+    """
+
+    name: str
+    purpose: str
+    words: str
+    part: type[Part]
+    check: Callable[[Floats, str], None] = _accept
+    recognises: Callable[[Floats], bool] = _never

@@ -20,13 +20,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.errors import (
-    AmbiguousIntersectionError,
-    EmptyIntersectionError,
-    GroupSizeError,
-)
+from mixoracle._arrays import Integers
+from mixoracle.errors import AmbiguousIntersectionError, EmptyIntersectionError, GroupSizeError
 from mixoracle.latent.projection import check_injective, checked_labels, group_rows
 from mixoracle.model import Bipartite, JointTable, Projection
 
@@ -35,7 +31,7 @@ _COMPONENTS_NAMED = 8
 _NON_ZERO = slice(1, None)
 
 
-def layout(labels: Any, adjacency: Any, domain_sizes: Any) -> NDArray[np.int64]:
+def layout(labels: Any, adjacency: Any, domain_sizes: Any) -> Integers:
     """Return the component that sits in each cell of the joint table.
 
     Parameters
@@ -100,7 +96,7 @@ def joint_table(labels: Any, weights: Any, adjacency: Any, domain_sizes: Any) ->
     return JointTable(projection.weights[layout(projection.labels, adjacency, domain_sizes)])
 
 
-def _lines(labels: NDArray[np.int64], graph: Bipartite) -> list[NDArray[np.int64]]:
+def _lines(labels: Integers, graph: Bipartite) -> list[Integers]:
     """For each latent, number the groups of components that differ in its state alone."""
     groups = []
     for j, size in enumerate(graph.domain_sizes):
@@ -119,11 +115,7 @@ def _lines(labels: NDArray[np.int64], graph: Bipartite) -> list[NDArray[np.int64
     return groups
 
 
-def _fill(
-    groups: list[NDArray[np.int64]],
-    members: list[NDArray[np.int64]],
-    sizes: tuple[int, ...],
-) -> NDArray[np.int64]:
+def _fill(groups: list[Integers], members: list[Integers], sizes: tuple[int, ...]) -> Integers:
     """Phases 2 and 3 of Algorithm 1, one slab of cells at a time.
 
     The cells whose first non-zero coordinate is i and whose last is j need only cells with first
@@ -153,12 +145,12 @@ def _slab(
 
 
 def _crossings(
-    moved_i: NDArray[np.int64],
-    moved_j: NDArray[np.int64],
-    groups_j: NDArray[np.int64],
-    groups_i: NDArray[np.int64],
-    members_i: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    moved_i: Integers,
+    moved_j: Integers,
+    groups_j: Integers,
+    groups_i: Integers,
+    members_i: Integers,
+) -> tuple[Integers, Integers]:
     """Find the components on the line of ``moved_i`` along j and of ``moved_j`` along i.
 
     Returns the component for each cell, and how many there were where it should be one.
@@ -176,11 +168,7 @@ def _crossings(
 
 
 def _crossing_error(
-    i: int,
-    j: int,
-    moved_i: NDArray[np.int64],
-    moved_j: NDArray[np.int64],
-    hits: NDArray[np.int64],
+    i: int, j: int, moved_i: Integers, moved_j: Integers, hits: Integers
 ) -> EmptyIntersectionError | AmbiguousIntersectionError:
     """Name the first cell of a slab where two lines do not cross in one component."""
     where = tuple(np.argwhere(hits != 1)[0])
@@ -196,7 +184,7 @@ def _crossing_error(
     return AmbiguousIntersectionError(message) if count else EmptyIntersectionError(message)
 
 
-def _check_grid(cells: NDArray[np.int64], groups: list[NDArray[np.int64]]) -> None:
+def _check_grid(cells: Integers, groups: list[Integers]) -> None:
     """Raise unless each component sits in one cell and each line of cells is a group."""
     times = np.bincount(cells.ravel(), minlength=cells.size)
     if np.any(times > 1):
@@ -219,6 +207,6 @@ def _check_grid(cells: NDArray[np.int64], groups: list[NDArray[np.int64]]) -> No
             )
 
 
-def _named(components: NDArray[np.int64]) -> str:
+def _named(components: Integers) -> str:
     shown = ", ".join(map(str, components[:_COMPONENTS_NAMED].tolist()))
     return f"{shown}, …" if len(components) > _COMPONENTS_NAMED else shown

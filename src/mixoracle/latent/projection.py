@@ -12,15 +12,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import frozen_whole_numbers
+from mixoracle._arrays import Integers, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError, NotInjectiveError
 from mixoracle.model import Projection
 from mixoracle.model.joint_states import distinct_rows, numbered_columns
 
 
-def checked_labels(labels: Any, n_observed: int) -> NDArray[np.int64]:
+def checked_labels(labels: Any, n_observed: int) -> Integers:
     """Return L as a (K, n_observed) array of component numbers that leave no gaps.
 
     The components of each observed variable are renumbered 0, 1, … in ascending order.
@@ -36,12 +35,12 @@ def checked_labels(labels: Any, n_observed: int) -> NDArray[np.int64]:
     return numbered_columns(array)
 
 
-def group_rows(labels: NDArray[np.int64], columns: Iterable[int]) -> NDArray[np.int64]:
+def group_rows(labels: Integers, columns: Iterable[int]) -> Integers:
     """Number the distinct tuples L(j)_S and return the number of each row's tuple."""
     return distinct_rows(labels[:, list(columns)])[1]
 
 
-def check_injective(labels: NDArray[np.int64]) -> None:
+def check_injective(labels: Integers) -> None:
     """Raise where two components over X look alike in every observed variable."""
     groups = group_rows(labels, range(labels.shape[1]))
     order = np.argsort(groups, kind="stable")

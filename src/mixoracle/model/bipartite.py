@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
+from mixoracle._arrays import Bools, FrozenArrays, frozen_bools, frozen_domain_sizes
 from mixoracle.errors import InvalidInputError
 
 
@@ -28,7 +27,7 @@ class Bipartite(FrozenArrays):
         What recovered it: ``"jennrich"``, ``"als"``, ``"blocks"``, or where it came from.
     """
 
-    adjacency: NDArray[np.bool_]
+    adjacency: Bools
     domain_sizes: tuple[int, ...]
     residual: float = 0.0
     method: str = "given"
@@ -48,9 +47,7 @@ class Bipartite(FrozenArrays):
         sizes = frozen_domain_sizes(self.domain_sizes, adjacency.shape[1], "domain sizes")
         if not self.residual >= 0:
             raise InvalidInputError(f"a residual should be at least 0; got {self.residual}")
-        object.__setattr__(self, "adjacency", adjacency)
-        object.__setattr__(self, "domain_sizes", sizes)
-        object.__setattr__(self, "residual", float(self.residual))
+        self._keep(adjacency=adjacency, domain_sizes=sizes, residual=float(self.residual))
 
     @property
     def n_observed(self) -> int:
@@ -61,19 +58,6 @@ class Bipartite(FrozenArrays):
     def n_latent(self) -> int:
         """The number of latents, m."""
         return int(self.adjacency.shape[1])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Bipartite):
-            return NotImplemented
-        return (
-            np.array_equal(self.adjacency, other.adjacency)
-            and self.domain_sizes == other.domain_sizes
-            and self.residual == other.residual
-            and self.method == other.method
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.adjacency.shape, self.adjacency.tobytes(), self.domain_sizes))
 
     def __repr__(self) -> str:
         blocks = [

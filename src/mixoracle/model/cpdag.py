@@ -74,21 +74,14 @@ class CPDAG:
         object.__setattr__(self, "n_nodes", int(self.n_nodes))
         object.__setattr__(self, "directed", directed)
         object.__setattr__(self, "undirected", undirected)
-        refuse_cycles(directed, self.n_nodes)
+        refuse_cycles(directed)
 
     @classmethod
     def from_dag(cls, edges: Iterable[Edge], n_nodes: int) -> CPDAG:
         """Return the class of all DAGs with the same skeleton and v-structures."""
         dag = cls(n_nodes, frozenset((int(i), int(j)) for i, j in edges))
-        adjacent = dag.skeleton
-        arrows = frozenset(
-            (parent, child)
-            for child in range(n_nodes)
-            for pair in combinations(dag.parents(child), 2)
-            if frozenset(pair) not in adjacent
-            for parent in pair
-        )
-        links = adjacent - {frozenset(edge) for edge in arrows}
+        arrows = frozenset(arm for a, c, b in dag.v_structures for arm in ((a, c), (b, c)))
+        links = dag.skeleton - {frozenset(edge) for edge in arrows}
         graph = PartialGraph(n_nodes, arrows, links)
         graph.close()
         return cls._of(graph)
@@ -120,8 +113,9 @@ class CPDAG:
 
     def extension(self) -> frozenset[Edge]:
         """The arrows of one member: a DAG with the same v-structures (Dor and Tarsi)."""
-        edges = PartialGraph(self.n_nodes, self.directed, self.undirected).extend()
-        if edges is None:
+        graph = PartialGraph(self.n_nodes, self.directed, self.undirected)
+        edges, added_v_structures = graph.cheapest_extension()
+        if added_v_structures:
             raise NotExtendableError(
                 f"{self!r} stands for no DAG: its open edges cannot be directed without a cycle "
                 "or a new v-structure; search again with more samples or method='exact'"
@@ -207,9 +201,9 @@ class CPDAG:
         graph.add_edges_from(
             (labels[i], labels[j], {"undirected": False}) for i, j in sorted(self.directed)
         )
-        for first, second in self.links:
-            graph.add_edge(labels[first], labels[second], undirected=True)
-            graph.add_edge(labels[second], labels[first], undirected=True)
+        for link in self.links:
+            for i, j in (link, link[::-1]):
+                graph.add_edge(labels[i], labels[j], undirected=True)
         return graph
 
     @property
@@ -228,8 +222,8 @@ class CPDAG:
         return f"CPDAG({self.n_nodes} nodes: {edges})"
 
 
-def refuse_cycles(directed: Iterable[Edge], n_nodes: int) -> None:
+def refuse_cycles(directed: Iterable[Edge]) -> None:
     """Raise where the arrows form a cycle, and name its nodes."""
-    cycle = find_cycle(directed, n_nodes)
+    cycle = find_cycle(directed)
     if cycle:
         raise InvalidInputError(f"the arrows form a cycle among nodes {sorted(cycle)}")

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.model.graphs import Edge
 from mixoracle.model.joint import JointTable
-
-Array = NDArray[np.float64]
 
 
 def parents_of(edges: Iterable[Edge], n_nodes: int) -> list[list[int]]:
@@ -32,15 +31,14 @@ def parents_of(edges: Iterable[Edge], n_nodes: int) -> list[list[int]]:
 
 def conditional(
     joint: JointTable, node: int, parents: Collection[int], *, unseen: float = 0.0
-) -> Array:
+) -> Floats:
     """P(H_node | parents), with an axis of length one for each latent that does not occur.
 
     Rows for configurations of the parents that were never seen hold ``unseen`` in every entry.
     """
     family = marginal_in_place(joint.table, {node, *parents})
     below = family.sum(axis=node, keepdims=True)
-    rows: Array = np.divide(family, below, out=np.full_like(family, unseen), where=below > 0)
-    return rows
+    return np.asarray(np.divide(family, below, out=np.full_like(family, unseen), where=below > 0))
 
 
 def factorised(joint: JointTable, edges: Iterable[Edge]) -> JointTable:
@@ -53,7 +51,7 @@ def factorised(joint: JointTable, edges: Iterable[Edge]) -> JointTable:
 
 def truncated(
     joint: JointTable, edges: Iterable[Edge], targets: Iterable[tuple[int, int]] = ()
-) -> Array:
+) -> Floats:
     """P(H | do(targets)) in one DAG, each target a latent with its state.
 
     It sums to less than 1 where it leads to configurations that were never seen.
@@ -69,11 +67,10 @@ def truncated(
     return table
 
 
-def marginal_in_place(table: Array, kept: Collection[int]) -> Array:
+def marginal_in_place(table: Floats, kept: Collection[int]) -> Floats:
     """Sum out all axes but some, leaving axes of length one in their place."""
     dropped = tuple(j for j in range(table.ndim) if j not in kept)
-    summed: Array = table.sum(axis=dropped, keepdims=True)
-    return summed
+    return np.asarray(table.sum(axis=dropped, keepdims=True))
 
 
 def along_axis(values: NDArray[Any], axis: int, n_axes: int) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from math import factorial, inf
 
 Edge = tuple[int, int]
@@ -118,11 +119,6 @@ class PartialGraph:
             for d in bits(self.adjacent(a) & self.parents[b])
         )
 
-    def extend(self) -> frozenset[Edge] | None:
-        """The arrows of a DAG that adds no v-structure, or None where there is none."""
-        edges, cost = self.cheapest_extension()
-        return None if cost else edges
-
     def cheapest_extension(self) -> tuple[frozenset[Edge], float]:
         """The arrows of a DAG, and how many v-structures it adds (inf where arrows make a cycle).
 
@@ -150,10 +146,8 @@ class PartialGraph:
         return sum(found.bit_count() for found in strangers)
 
     def _remove(self, node: int) -> None:
-        for sets in (self.parents, self.children, self.links):
-            sets[node] = 0
-            for i in range(self.n_nodes):
-                sets[i] &= ~(1 << node)
+        for i in range(self.n_nodes):
+            self.disconnect(i, node)
 
     def orientations(self, around: int) -> Iterator[PartialGraph]:
         """Every way to direct the links that touch the set ``around``; the graph must be closed.
@@ -237,27 +231,19 @@ def is_ancestor(parents: Sequence[int], first: int, second: int) -> bool:
     return bool(reached(parents, 1 << second) >> first & 1)
 
 
-def find_cycle(arrows: Iterable[Edge], n_nodes: int) -> tuple[int, ...]:
-    """The nodes along a directed cycle, each once, or nothing where there is no cycle."""
-    graph = PartialGraph(n_nodes, arrows)
-    left = (1 << n_nodes) - 1
-    ends = left
-    while ends:
-        ends = sum(
-            1 << node
-            for node in bits(left)
-            if not graph.children[node] & left or not graph.parents[node] & left
-        )
-        left &= ~ends
-    if not left:
-        return ()
-    # Every node that is left has a child that is left, so a walk must come back to itself.
-    path: list[int] = []
-    node = next(bits(left))
-    while node not in path:
-        path.append(node)
-        node = next(bits(graph.children[node] & left))
-    return tuple(path[path.index(node) :])
+def find_cycle(arrows: Iterable[Edge]) -> tuple[int, ...]:
+    """The nodes along a directed cycle from its lowest on, or nothing where there is no cycle."""
+    sorter = TopologicalSorter[int]()
+    for i, j in arrows:
+        sorter.add(j, i)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        # Each node is a parent of the next; the first stands at the end again.
+        cycle = error.args[1][:-1]
+        start = cycle.index(min(cycle))
+        return (*cycle[start:], *cycle[:start])
+    return ()
 
 
 def separated(parents: Sequence[int], first: int, second: int, given: int) -> bool:

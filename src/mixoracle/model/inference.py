@@ -21,19 +21,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.families import Averages
 from mixoracle.model.factorisation import factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
 from mixoracle.model.variables import (
-    Array,
     Resolved,
     Variable,
     check_state,
     latent_index,
     likelihood_of,
     name_of,
-    resolve,
     resolve_all,
     tabulate,
 )
@@ -66,8 +64,8 @@ class Answer:
     """
 
     variables: tuple[str, ...]
-    table: Array
-    mean: Array | None = None
+    table: Floats
+    mean: Floats | None = None
     mean_of: tuple[str, ...] = ()
 
 
@@ -91,30 +89,28 @@ class Bounds:
 
     variables: tuple[str, ...]
     graphs: tuple[frozenset[Edge], ...]
-    member_lower: Array
-    member_upper: Array
-    mean_lower: Array | None = None
-    mean_upper: Array | None = None
+    member_lower: Floats
+    member_upper: Floats
+    mean_lower: Floats | None = None
+    mean_upper: Floats | None = None
     mean_of: tuple[str, ...] = ()
 
     @property
-    def lower(self) -> Array:
+    def lower(self) -> Floats:
         """The smallest probability of each entry over all members."""
-        lowest: Array = self.member_lower.min(axis=0)
-        return lowest
+        return np.asarray(self.member_lower.min(axis=0))
 
     @property
-    def upper(self) -> Array:
+    def upper(self) -> Floats:
         """The largest probability of each entry over all members."""
-        highest: Array = self.member_upper.max(axis=0)
-        return highest
+        return np.asarray(self.member_upper.max(axis=0))
 
     @property
     def identified(self) -> bool:
         """Whether all members agree, so that the range is a point."""
         return bool(np.all(self.upper - self.lower <= _SAME))
 
-    def contrast(self, first: int, second: int) -> tuple[Array, Array]:
+    def contrast(self, first: int, second: int) -> tuple[Floats, Floats]:
         """The range of the difference between two rows of the first axis.
 
         Of an effect, these are two states that the cause is set to. The difference is taken
@@ -137,15 +133,23 @@ class Intervention:
         self, of: Variable | Sequence[Variable], given: Mapping[Variable, Any] | None = None
     ) -> Bounds:
         """The range of P(of | do(targets), given) over the equivalence class."""
-        wanted = resolve_all(self.model, of)
-        evidence = likelihood_of(self.model, given)
-        parts = [
-            _bounds_of(
-                self.model, truncated(self.model.joint, edges, self.targets), wanted, evidence
-            )
-            for edges in self.graphs
-        ]
-        return _gather(self.model, wanted, self.graphs, parts)
+        model, wanted = self.model, resolve_all(self.model, of)
+        evidence = likelihood_of(model, given)
+        averages, mean_of = _averages(model, wanted)
+        parts = []
+        for edges in self.graphs:
+            table = truncated(model.joint, edges, self.targets)
+            parts.append(_bounds_of(model, table, wanted, evidence, averages))
+        low, high, mean_low, mean_high = zip(*parts, strict=True)
+        return Bounds(
+            tuple(name_of(model, variable) for variable in wanted),
+            self.graphs,
+            np.stack(low),
+            np.stack(high),
+            None if averages is None else np.min(mean_low, axis=0),
+            None if averages is None else np.max(mean_high, axis=0),
+            mean_of,
+        )
 
 
 def query(
@@ -155,7 +159,17 @@ def query(
     *,
     factorised_along_graph: bool = False,
 ) -> Answer:
-    """P(of | given) from P(H), or from P(H) factorised along Λ."""
+    """P(of | given), for latents and for the components of observed variables.
+
+    Parameters
+    ----------
+    of : str, int or a sequence of them
+        Latents by name or number, observed variables by name.
+    given : mapping, optional
+        The state of each latent that is known; the value of each observed variable that is.
+    factorised_along_graph : bool
+        Answer from ∏ P(H_j | pa(H_j)), as :func:`do` does, and not from P(H) as it is.
+    """
     wanted = resolve_all(model, of)
     table = model.joint.table
     if factorised_along_graph:
@@ -168,14 +182,12 @@ def query(
         )
     weights = tabulate(model, weighted / total, wanted)
     names = tuple(name_of(model, variable) for variable in wanted)
-    averages = _averages(model, wanted)
-    if averages is None:
-        return Answer(names, weights)
-    return Answer(names, weights, weights @ averages.values, _mean_of(model, wanted))
+    averages, mean_of = _averages(model, wanted)
+    return Answer(names, weights, None if averages is None else weights @ averages, mean_of)
 
 
 def do(model: LatentModel, targets: Mapping[Variable, int]) -> Intervention:
-    """Set some latents from outside."""
+    """Set latents to states from outside; ask the result by its ``query``."""
     settings = tuple((latent_index(model, name), state) for name, state in targets.items())
     nodes = [node for node, _ in settings]
     if len(set(nodes)) != len(nodes):
@@ -186,21 +198,16 @@ def do(model: LatentModel, targets: Mapping[Variable, int]) -> Intervention:
 
 
 def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
-    """The range of P(effect | do(cause = state)); the first axis is the state of the cause."""
+    """P(effect | do(cause = state)) for every state, over the whole equivalence class.
+
+    The first axis is the state of the cause.
+    """
     node = latent_index(model, cause)
-    wanted = [resolve(model, effect)]
     settings = [((node, state),) for state in range(model.domain_sizes[node])]
     graphs = _graphs_that_matter(model, settings)
-    nothing = np.ones(model.domain_sizes)
-    rows = []
-    for targets in settings:
-        parts = [
-            _bounds_of(model, truncated(model.joint, edges, targets), wanted, nothing)
-            for edges in graphs
-        ]
-        rows.append(_gather(model, wanted, graphs, parts))
+    rows = [Intervention(model, targets, graphs).query([effect]) for targets in settings]
     return Bounds(
-        (f"do({name_of(model, (True, node))})", name_of(model, wanted[0])),
+        (f"do({model.latent_names[node]})", *rows[0].variables),
         graphs,
         np.stack([row.member_lower for row in rows], axis=1),
         np.stack([row.member_upper for row in rows], axis=1),
@@ -230,7 +237,9 @@ def _graphs_that_matter(
     return tuple(graph.members())
 
 
-def _is_supported(table: Array, edges: frozenset[Edge], targets: Sequence[tuple[int, int]]) -> bool:
+def _is_supported(
+    table: Floats, edges: frozenset[Edge], targets: Sequence[tuple[int, int]]
+) -> bool:
     """Whether each target takes its state in every configuration that its parents take."""
     for node, state in targets:
         family = marginal_in_place(table, {node, *(i for i, j in edges if j == node)})
@@ -240,12 +249,13 @@ def _is_supported(table: Array, edges: frozenset[Edge], targets: Sequence[tuple[
     return True
 
 
-_Part = tuple[Array, Array, "Array | None", "Array | None"]
-
-
 def _bounds_of(
-    model: LatentModel, table: Array, wanted: Sequence[Resolved], likelihood: Array
-) -> _Part:
+    model: LatentModel,
+    table: Floats,
+    wanted: Sequence[Resolved],
+    likelihood: Floats,
+    averages: Floats | None,
+) -> tuple[Floats, Floats, Floats | None, Floats | None]:
     """One member's answer: probabilities and mean, from below and from above.
 
     The mass that is missing from ``table`` may lie in any joint state, and be as likely under the
@@ -259,49 +269,26 @@ def _bounds_of(
         raise InvalidInputError("the evidence has probability 0 under this intervention")
     low = tabulate(model, weighted, wanted) / total
     spare = missing / total
-    averages = _averages(model, wanted)
     if averages is None:
         return low, low + spare, None, None
-    means = averages.values
-    known = low @ means
-    return low, low + spare, known + spare * means.min(axis=0), known + spare * means.max(axis=0)
+    least, most = spare * averages.min(axis=0), spare * averages.max(axis=0)
+    return low, low + spare, low @ averages + least, low @ averages + most
 
 
-def _gather(
-    model: LatentModel,
-    wanted: Sequence[Resolved],
-    graphs: tuple[frozenset[Edge], ...],
-    parts: Sequence[_Part],
-) -> Bounds:
-    low, high, mean_low, mean_high = zip(*parts, strict=True)
-    lowest, highest = _stack(mean_low), _stack(mean_high)
-    return Bounds(
-        tuple(name_of(model, variable) for variable in wanted),
-        graphs,
-        np.stack(low),
-        np.stack(high),
-        None if lowest is None else lowest.min(axis=0),
-        None if highest is None else highest.max(axis=0),
-        _mean_of(model, wanted),
-    )
-
-
-def _stack(arrays: Sequence[Array | None]) -> Array | None:
+def _stack(arrays: Sequence[Floats | None]) -> Floats | None:
     present = [array for array in arrays if array is not None]
     return np.stack(present) if present else None
 
 
-def _averages(model: LatentModel, wanted: Sequence[Resolved]) -> Averages | None:
-    """The averages of the components, where one observed variable is asked for."""
+def _averages(
+    model: LatentModel, wanted: Sequence[Resolved]
+) -> tuple[Floats | None, tuple[str, ...]]:
+    """The averages of the components, where one observed variable is asked for.
+
+    With the column or level of each, in words.
+    """
     if len(wanted) != 1 or wanted[0][0] or model.components is None:
-        return None
-    return model.components[wanted[0][1]].averages()
-
-
-def _mean_of(model: LatentModel, wanted: Sequence[Resolved]) -> tuple[str, ...]:
-    """The column or level of each average, in words."""
-    averages = _averages(model, wanted)
-    if averages is None or model.components is None:
-        return ()
-    name, width = name_of(model, wanted[0]), model.components[wanted[0][1]].width
-    return tuple(entry.title(name, width) for entry in averages.entries)
+        return None, ()
+    components = model.components[wanted[0][1]]
+    averages, name = components.averages(), name_of(model, wanted[0])
+    return averages.values, tuple(e.title(name, components.width) for e in averages.entries)

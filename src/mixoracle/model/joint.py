@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_array
+from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
 
 # Sums of thousands of rounded products stray by a few ulp each; a sum further off than this was
@@ -44,7 +42,7 @@ class JointTable(FrozenArrays):
     [0.6000000000000001, 0.4]
     """
 
-    table: NDArray[np.float64]
+    table: Floats
 
     def __post_init__(self) -> None:
         table = frozen_array(self.table, np.float64, "a joint table")
@@ -63,7 +61,7 @@ class JointTable(FrozenArrays):
             raise InvalidInputError(
                 f"a joint table should sum to 1; it sums to {total:.10g} (divide it by its sum)"
             )
-        object.__setattr__(self, "table", table)
+        self._keep(table=table)
 
     @property
     def n_latent(self) -> int:
@@ -86,7 +84,7 @@ class JointTable(FrozenArrays):
         ascending = self.table.sum(axis=dropped)
         return JointTable(np.transpose(ascending, np.argsort(np.argsort(kept)) if kept else ()))
 
-    def nearly_empty(self) -> NDArray[np.int64]:
+    def nearly_empty(self) -> Integers:
         """The joint states that hardly occur, given how frequent their parts are, (c, m).
 
         Less than a twentieth of what independent latents would give a state, or less than a
@@ -102,14 +100,6 @@ class JointTable(FrozenArrays):
         if short.sum() < MANY_EMPTY * short.size:
             short = self.table < _HOLE * expected
         return np.argwhere(short).astype(np.int64)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, JointTable):
-            return NotImplemented
-        return np.array_equal(self.table, other.table)
-
-    def __hash__(self) -> int:
-        return hash((self.table.shape, self.table.tobytes()))
 
     def __repr__(self) -> str:
         sizes = "×".join(map(str, self.domain_sizes)) or "no latents"
@@ -127,22 +117,20 @@ class JointTable(FrozenArrays):
             rows.append(f"<tr>{states}<td>{self.table[cell]:.4f}</td></tr>")
         cut = self.table.size - len(order)
         note = f"<caption>{cut} rarer joint states not shown</caption>" if cut > 0 else ""
-        return f"<table>{note}<tr>{head}<th>{html.escape('P')}</th></tr>{''.join(rows)}</table>"
+        return f"<table>{note}<tr>{head}<th>P</th></tr>{''.join(rows)}</table>"
 
 
-def independent(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def independent(table: Floats) -> Floats:
     """The table with the same margins and independent latents."""
     total = float(table.sum())
     expected = np.full(table.shape, total)
     for axis in range(table.ndim):
         others = tuple(other for other in range(table.ndim) if other != axis)
-        shape = [1] * table.ndim
-        shape[axis] = -1
-        expected = expected * (table.sum(axis=others) / total).reshape(shape)
+        expected = expected * (table.sum(axis=others, keepdims=True) / total)
     return expected
 
 
-def emptiness(rows: NDArray[np.float64]) -> float:
+def emptiness(rows: Floats) -> float:
     """How far so many rows in each joint state speak against every state being possible, in nats.
 
     Nondegeneracy (a) is taken to mean that no state is rarer than a tenth of what independent

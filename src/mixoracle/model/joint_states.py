@@ -15,15 +15,14 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from mixoracle._arrays import Bools, Integers
 
 # Codes stay below this, so that they fit a signed 64-bit word.
 _CODE_LIMIT = 2**62
 
 
-def configurations(adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]) -> Integers:
+def configurations(adjacency: Bools, domain_sizes: Sequence[int]) -> Integers:
     """The configuration of pa(X_i) in each joint state, (∏ domain_sizes, n), in C order.
 
     Examples
@@ -31,12 +30,16 @@ def configurations(adjacency: NDArray[np.bool_], domain_sizes: Sequence[int]) ->
     >>> configurations(np.array([[True, False], [True, True]]), (2, 2)).tolist()
     [[0, 0], [0, 1], [1, 2], [1, 3]]
     """
-    n_states = prod(domain_sizes)
-    states = np.unravel_index(np.arange(n_states), tuple(domain_sizes)) if domain_sizes else ()
-    codes = np.zeros((n_states, len(adjacency)), dtype=np.int64)
+    states = np.indices(domain_sizes).reshape(len(domain_sizes), prod(domain_sizes)).T
+    return codes_of_parents(states, adjacency, domain_sizes)
+
+
+def codes_of_parents(states: Integers, adjacency: Bools, domain_sizes: Sequence[int]) -> Integers:
+    """The configuration of pa(X_i) in each row of latent states, (N, m) to (N, n)."""
+    codes = np.zeros((len(states), len(adjacency)), dtype=np.int64)
     for i, parents in enumerate(adjacency):
         for j in map(int, np.flatnonzero(parents)):
-            codes[:, i] = codes[:, i] * domain_sizes[j] + states[j]
+            codes[:, i] = codes[:, i] * domain_sizes[j] + states[:, j]
     return codes
 
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_bools, frozen_domain_sizes
+from mixoracle._arrays import Bools, FrozenArrays, Integers, frozen_bools, frozen_domain_sizes
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
+from mixoracle.model import inference
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
+from mixoracle.model.joint_states import codes_of_parents
 
 if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.axes import Axes
-
-    from mixoracle.model.inference import Answer, Bounds, Intervention
-    from mixoracle.model.variables import Variable
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -48,7 +46,7 @@ class LatentModel(FrozenArrays):
 
     observed_names: tuple[str, ...]
     latent_names: tuple[str, ...]
-    bipartite: NDArray[np.bool_]
+    bipartite: Bools
     domain_sizes: tuple[int, ...]
     joint: JointTable
     latent_graph: CPDAG
@@ -78,12 +76,10 @@ class LatentModel(FrozenArrays):
                 f"Λ should have one node for each of the {len(latent)} latents; "
                 f"got {self.latent_graph.n_nodes}"
             )
-        object.__setattr__(self, "observed_names", observed)
-        object.__setattr__(self, "latent_names", latent)
-        object.__setattr__(self, "bipartite", bipartite)
-        object.__setattr__(self, "domain_sizes", sizes)
+        self._keep(observed_names=observed, latent_names=latent)
+        self._keep(bipartite=bipartite, domain_sizes=sizes)
         if self.components is not None:
-            object.__setattr__(self, "components", tuple(self.components))
+            self._keep(components=tuple(self.components))
             self._check_components(tuple(self.components))
 
     def _check_components(self, components: tuple[ComponentSet, ...]) -> None:
@@ -127,13 +123,9 @@ class LatentModel(FrozenArrays):
         """k(X_i) by ``obs:counting``."""
         return int(np.prod([self.domain_sizes[j] for j in self.parents(observed)], dtype=int))
 
-    def component_of_states(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+    def component_of_states(self, states: Integers) -> Integers:
         """The component of each X_i in each row of latent states: (N, m) to (N, n_observed)."""
-        labels = np.zeros((len(states), self.n_observed), dtype=np.int64)
-        for i in range(self.n_observed):
-            for j in self.parents(i):
-                labels[:, i] = labels[:, i] * self.domain_sizes[j] + states[:, j]
-        return labels
+        return codes_of_parents(states, self.bipartite, self.domain_sizes)
 
     def to_networkx(self) -> nx.DiGraph[str | int]:
         """G as a DiGraph over names; nodes carry ``kind`` and latents their ``domain_size``.
@@ -198,39 +190,10 @@ class LatentModel(FrozenArrays):
 
         return to_pyagrum(self)
 
-    def query(
-        self,
-        of: Variable | Sequence[Variable],
-        given: Mapping[Variable, Any] | None = None,
-        *,
-        factorised_along_graph: bool = False,
-    ) -> Answer:
-        """P(of | given), for latents and for the components of observed variables.
-
-        Parameters
-        ----------
-        of : str, int or a sequence of them
-            Latents by name or number, observed variables by name.
-        given : mapping, optional
-            The state of each latent that is known; the value of each observed variable that is.
-        factorised_along_graph : bool
-            Answer from ∏ P(H_j | pa(H_j)), as :meth:`do` does, and not from P(H) as it is.
-        """
-        from mixoracle.model.inference import query
-
-        return query(self, of, given, factorised_along_graph=factorised_along_graph)
-
-    def do(self, targets: Mapping[Variable, int]) -> Intervention:
-        """Set latents to states from outside; ask the result by its ``query``."""
-        from mixoracle.model.inference import do
-
-        return do(self, targets)
-
-    def effect(self, cause: Variable, effect: Variable) -> Bounds:
-        """P(effect | do(cause = state)) for every state, over the whole equivalence class."""
-        from mixoracle.model.inference import effect as effect_of
-
-        return effect_of(self, cause, effect)
+    # Questions, each a function of the model.
+    query = inference.query
+    do = inference.do
+    effect = inference.effect
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw G with matplotlib, into ``ax`` or into new axes, and return them."""
@@ -251,40 +214,22 @@ class LatentModel(FrozenArrays):
 
         return load_model(directory)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LatentModel):
-            return NotImplemented
-        return self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[object, ...]:
-        return (
-            self.observed_names,
-            self.latent_names,
-            self.bipartite.tobytes(),
-            self.domain_sizes,
-            self.joint,
-            self.latent_graph,
-            self.components,
-        )
-
     def __repr__(self) -> str:
         lines = [f"LatentModel: {self.n_latent} latents behind {self.n_observed} observed"]
-        for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True)):
-            driven = ", ".join(self.observed_names[i] for i in self.children(j))
+        for name, size, driven in self._described():
             lines.append(f"  {name} ({size} states) → {driven or 'nothing'}")
         edges = self.latent_graph.described(self.latent_names)
-        lines.append(f"  among the latents: {edges}")
-        return "\n".join(lines)
+        return "\n".join([*lines, f"  among the latents: {edges}"])
+
+    def _described(self) -> Iterator[tuple[str, int, str]]:
+        """The name, the number of states and the children of each latent."""
+        for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True)):
+            yield name, size, ", ".join(self.observed_names[i] for i in self.children(j))
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{size}</td><td>"
-            + html.escape(", ".join(self.observed_names[i] for i in self.children(j)))
-            + "</td></tr>"
-            for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True))
+            f"<tr><th>{html.escape(name)}</th><td>{size}</td><td>{html.escape(driven)}</td></tr>"
+            for name, size, driven in self._described()
         )
         edges = html.escape(self.latent_graph.described(self.latent_names))
         return (

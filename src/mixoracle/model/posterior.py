@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.responsibilities import log_joint, share_out
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
-Floats = NDArray[np.float64]
 # Entries of one chunk of the rows × joint states matrix: about 64 MB.
 _CHUNK_ENTRIES = 8_000_000
 
@@ -32,7 +31,7 @@ class PosteriorChunk:
     rows: slice
     log_likelihood: Floats
     probabilities: Floats
-    cells: NDArray[np.int64]
+    cells: Integers
 
 
 def posterior_chunks(model: LatentModel, blocks: Sequence[Floats]) -> Iterator[PosteriorChunk]:
@@ -62,7 +61,7 @@ def posterior_chunks(model: LatentModel, blocks: Sequence[Floats]) -> Iterator[P
         yield PosteriorChunk(rows, shares.log_likelihood, shares.responsibilities, cells)
 
 
-def most_likely_states(model: LatentModel, blocks: Sequence[Floats]) -> NDArray[np.int64]:
+def most_likely_states(model: LatentModel, blocks: Sequence[Floats]) -> Integers:
     """The most likely joint state of each row, (N, n_latent)."""
     cells = np.empty(len(blocks[0]), dtype=np.int64)
     for chunk in posterior_chunks(model, blocks):
@@ -87,7 +86,7 @@ def mean_log_likelihood(model: LatentModel, blocks: Sequence[Floats]) -> float:
     return total / len(blocks[0])
 
 
-def states_of_cells(cells: NDArray[np.int64], domain_sizes: Sequence[int]) -> NDArray[np.int64]:
+def states_of_cells(cells: Integers, domain_sizes: Sequence[int]) -> Integers:
     """Flat cells in C order to one column of states for each latent."""
     if not domain_sizes:
         return np.zeros((len(cells), 0), dtype=np.int64)
@@ -96,7 +95,7 @@ def states_of_cells(cells: NDArray[np.int64], domain_sizes: Sequence[int]) -> ND
 
 def draw(
     model: LatentModel, n_samples: int, rng: np.random.Generator
-) -> tuple[list[Floats], NDArray[np.int64]]:
+) -> tuple[list[Floats], Integers]:
     """Draw a block for each observed variable, and the (n_samples, n_latent) states behind them."""
     if model.components is None:
         raise InvalidInputError("sampling needs a model with components; this one has none")

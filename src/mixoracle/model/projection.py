@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle._arrays import FrozenArrays, frozen_array, frozen_whole_numbers
+from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
 
 _SUM_TOLERANCE = 1e-8
@@ -25,8 +24,8 @@ class Projection(FrozenArrays):
         The mixture weights; non-negative, sum to one.
     """
 
-    labels: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    labels: Integers
+    weights: Floats
 
     def __post_init__(self) -> None:
         labels = frozen_whole_numbers(self.labels, "labels")
@@ -42,8 +41,7 @@ class Projection(FrozenArrays):
             raise InvalidInputError("component weights should be finite and non-negative")
         if abs(float(weights.sum()) - 1.0) > _SUM_TOLERANCE:
             raise InvalidInputError(f"component weights should sum to 1; got {weights.sum():.10g}")
-        object.__setattr__(self, "labels", labels)
-        object.__setattr__(self, "weights", weights)
+        self._keep(labels=labels, weights=weights)
 
     @property
     def n_components(self) -> int:
@@ -54,16 +52,6 @@ class Projection(FrozenArrays):
     def n_observed(self) -> int:
         """The number of observed variables."""
         return int(self.labels.shape[1])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Projection):
-            return NotImplemented
-        return np.array_equal(self.labels, other.labels) and np.array_equal(
-            self.weights, other.weights
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.labels.shape, self.labels.tobytes(), self.weights.tobytes()))
 
     def __repr__(self) -> str:
         per_variable = [len(np.unique(column)) for column in self.labels.T]

@@ -16,10 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from mixoracle._arrays import Floats, Integers
 
 
 @dataclass(frozen=True)

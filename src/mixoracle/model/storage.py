@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import frozen_bools
+from mixoracle._arrays import Bools, frozen_bools
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
@@ -43,7 +43,10 @@ def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
     """Write a model into a directory, which is made if it is not there."""
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    packed = _pack_arrays(_model_arrays(model))
+    arrays: dict[str, NDArray[Any]] = {"joint": model.joint.table}
+    for i, held in enumerate(model.components or ()):
+        arrays.update({f"component_{i}_{key}": value for key, value in held.arrays().items()})
+    packed = _pack_arrays(arrays)
     digest = hashlib.sha256(packed).hexdigest()
     arrays_name = f"arrays-{digest[:16]}.npz"
     text = json.dumps(_model_header(model, arrays_name, digest), indent=2, ensure_ascii=False)
@@ -120,13 +123,6 @@ def _model_header(model: LatentModel, arrays_name: str, digest: str) -> dict[str
     }
 
 
-def _model_arrays(model: LatentModel) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {"joint": model.joint.table}
-    for i, held in enumerate(model.components or ()):
-        arrays.update({f"component_{i}_{key}": value for key, value in held.arrays().items()})
-    return arrays
-
-
 def _pack_arrays(arrays: dict[str, NDArray[Any]]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -190,7 +186,7 @@ def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Lat
     components = None
     if families is not None:
         components = tuple(
-            ComponentSet.from_arrays(family, _with_prefix(arrays, f"component_{i}_"))
+            ComponentSet.from_arrays(family, arrays, prefix=f"component_{i}_")
             for i, family in enumerate(families)
         )
     observed = _texts(header["observed_names"], "observed_names")
@@ -226,13 +222,9 @@ def _pairs(held: Any) -> list[tuple[int, int]]:
     return [(first, second) for first, second in held]
 
 
-def _read_bipartite(rows: list[list[int]], n_latent: int) -> NDArray[np.bool_]:
+def _read_bipartite(rows: list[list[int]], n_latent: int) -> Bools:
     """Γ as an array, its second axis kept where there are no latents."""
     if any(len(row) != n_latent for row in rows):
         raise InvalidInputError(f"each row of Γ should have {n_latent} entries")
     matrix = frozen_bools(rows, "Γ")
     return matrix.reshape(len(rows), n_latent)
-
-
-def _with_prefix(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)}

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.factorisation import along_axis
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
 Variable = str | int
-Array = NDArray[np.float64]
 Resolved = tuple[bool, int]  # whether it is a latent, and which
 
 
@@ -78,7 +77,7 @@ def check_state(model: LatentModel, node: int, state: Any) -> None:
         )
 
 
-def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> Array:
+def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> Floats:
     """How likely the evidence is in each joint state, up to a constant factor."""
     likelihood = np.ones(model.domain_sizes)
     for name, value in (given or {}).items():
@@ -94,7 +93,7 @@ def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> A
     return likelihood
 
 
-def _density(model: LatentModel, observed: int, value: Any) -> Array:
+def _density(model: LatentModel, observed: int, value: Any) -> Floats:
     """P(value | component) for each component, divided by the largest."""
     name = model.observed_names[observed]
     if model.components is None:
@@ -116,11 +115,10 @@ def _density(model: LatentModel, observed: int, value: Any) -> Array:
     log_density = held.log_density(row[None, :])[0]
     if np.all(log_density == -np.inf):
         return np.zeros(held.n_components)
-    density: Array = np.exp(log_density - log_density.max())
-    return density
+    return np.asarray(np.exp(log_density - log_density.max()))
 
 
-def state_labels(model: LatentModel, variable: Resolved) -> NDArray[np.int64]:
+def state_labels(model: LatentModel, variable: Resolved) -> Integers:
     """The state (or the component) of a variable in each joint state."""
     is_latent, index = variable
     labels = np.zeros(model.domain_sizes, dtype=np.int64)
@@ -130,7 +128,7 @@ def state_labels(model: LatentModel, variable: Resolved) -> NDArray[np.int64]:
     return labels
 
 
-def tabulate(model: LatentModel, table: Array, wanted: Sequence[Resolved]) -> Array:
+def tabulate(model: LatentModel, table: Floats, wanted: Sequence[Resolved]) -> Floats:
     """Sum a table over H into one over the wanted variables."""
     shape = tuple(
         model.domain_sizes[index] if is_latent else model.n_components(index)

@@ -12,8 +12,8 @@ import warnings
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.observations.columns import Levels, encode_numbers
 from mixoracle.observations.record import Observations
@@ -22,8 +22,6 @@ from mixoracle.observations.record import Observations
 MOST_LEVELS = 10
 # Fewer rows for each different number say nothing about what kind of number it is.
 _ROWS_PER_LEVEL = 10
-
-Floats = NDArray[np.float64]
 
 
 def recognise_answers(observations: Observations, keep: Collection[str] = ()) -> Observations:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _UNPRINTABLE_CATEGORIES = ("Cc", "Cs")
 _BYTE_ORDER_MARK = "\ufeff"
 
 Levels = tuple[str, ...]
-Encoded = tuple[NDArray[np.float64], Levels | None]
+Encoded = tuple[Floats, Levels | None]
 
 
 class ColumnKind(Enum):
@@ -155,10 +156,8 @@ def encode_numbers(values: NDArray[Any], what: str, categorical: bool = False) -
         return numbers, None
     distinct, inverse = np.unique(values, return_inverse=True)
     labels = [None if _is_missing(held) else _label(held, what) for held in distinct.tolist()]
-    levels = sorted_levels(label for label in labels if label is not None)
-    position: dict[str | None, float] = {label: float(i) for i, label in enumerate(levels)}
-    position[None] = np.nan
-    return np.array([position[label] for label in labels])[inverse.ravel()], levels
+    codes, levels = _encode_labels(labels)
+    return codes[inverse.ravel()], levels
 
 
 def encode_cells(cells: Sequence[Any], what: str, categorical: bool = False) -> Encoded:
@@ -166,7 +165,9 @@ def encode_cells(cells: Sequence[Any], what: str, categorical: bool = False) -> 
     present = [None if _is_missing(cell) else cell for cell in cells]
     types = {type(cell) for cell in present if cell is not None}
     foreign = [
-        held for held in types if not issubclass(held, (str, bool, np.bool_)) and not _is_real(held)
+        held  # Decimal is a number that does not register as Real
+        for held in types
+        if not issubclass(held, (str, bool, np.bool_, Real)) and held.__name__ != "Decimal"
     ]
     if foreign:
         raise InvalidInputError(
@@ -191,7 +192,10 @@ def _encode_spelled(cells: Sequence[Any], what: str) -> Encoded:
     for row, cell in enumerate(cells):
         if cell is None:
             continue
-        number = spelled_number(cell) if isinstance(cell, str) else _plain_number(cell)
+        if isinstance(cell, str):
+            number = spelled_number(cell)
+        else:  # a truth value among other things is no number
+            number = None if isinstance(cell, (bool, np.bool_)) else _as_float(cell)
         if number is None:
             first_text = row if first_text is None else first_text
         else:
@@ -224,16 +228,6 @@ def _is_missing(cell: Any) -> bool:
     if type(cell).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
-
-
-def _is_real(held: type) -> bool:
-    # Decimal is a number that does not register as Real.
-    return issubclass(held, Real) or held.__name__ == "Decimal"
-
-
-def _plain_number(cell: Any) -> float | None:
-    """Return a cell that is a number; a truth value among other things is not."""
-    return None if isinstance(cell, (bool, np.bool_)) else _as_float(cell)
 
 
 def _as_float(cell: Any) -> float:

@@ -11,19 +11,19 @@ import json
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError, MissingDependencyError
-from mixoracle.observations.columns import Encoded, Levels, encode_column
-from mixoracle.observations.gathering import as_block, gathered, gathered_frame
-from mixoracle.observations.grouping import Choices, InputColumns, column_names
+from mixoracle.observations.columns import Levels
+from mixoracle.observations.gathering import as_block, gathered_blocks, gathered_frame
+from mixoracle.observations.grouping import Choices
 from mixoracle.observations.record import Observations
 from mixoracle.observations.text_files import read_text, write_text
 
@@ -33,19 +33,14 @@ _LEVELS_ENTRY = "levels.json"
 # Zip entries carry a date; a fixed one keeps equal observations equal in bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
-_T = TypeVar("_T")
+_Reader = Callable[[Path, Choices], Observations]
+_Writer = Callable[[Observations, BinaryIO], None]
 
 
 def read_file(path: str | PathLike[str], choices: Choices) -> Observations:
     """Read a file by its ending."""
     file = Path(path)
-    readers: dict[str, Callable[[Path, Choices], Observations]] = {
-        ".csv": partial(read_text, delimiter=","),
-        ".tsv": partial(read_text, delimiter="\t"),
-        ".npz": _read_npz,
-        ".parquet": _read_parquet,
-    }
-    reader = _by_ending(file, readers)
+    reader, _ = _by_ending(file)
     if not file.is_file():
         raise InvalidInputError(f"{file} should be a file of observations; there is no such file")
     if file.stat().st_size == 0:
@@ -58,20 +53,20 @@ def write_file(observations: Observations, path: str | PathLike[str]) -> None:
     from mixoracle.model.storage import open_atomically
 
     file = Path(path)
-    writers: dict[str, Callable[[Observations, BinaryIO], None]] = {
-        ".csv": partial(write_text, delimiter=","),
-        ".tsv": partial(write_text, delimiter="\t"),
-        ".npz": _write_npz,
-        ".parquet": _write_parquet,
-    }
-    writer = _by_ending(file, writers)
+    _, writer = _by_ending(file)
     if not file.parent.is_dir():
         raise InvalidInputError(f"{file.parent} should be a folder to write to; make it first")
     with open_atomically(file) as stream:
         writer(observations, stream)
 
 
-def _by_ending(file: Path, known: Mapping[str, _T]) -> _T:
+def _by_ending(file: Path) -> tuple[_Reader, _Writer]:
+    known: dict[str, tuple[_Reader, _Writer]] = {
+        ".csv": (partial(read_text, delimiter=","), partial(write_text, delimiter=",")),
+        ".tsv": (partial(read_text, delimiter="\t"), partial(write_text, delimiter="\t")),
+        ".npz": (_read_npz, _write_npz),
+        ".parquet": (_read_parquet, _write_parquet),
+    }
     ending = file.suffix.lower()
     if ending not in known:
         raise InvalidInputError(
@@ -84,29 +79,17 @@ def _by_ending(file: Path, known: Mapping[str, _T]) -> _T:
 def _read_npz(file: Path, choices: Choices) -> Observations:
     entries, levels = _load_npz(file)
     blocks = {name: as_block(held, name) for name, held in entries.items()}
-    widths = [block.shape[1] for block in blocks.values()]
-    lengths = {len(block) for block in blocks.values()}
-    if len(lengths) != 1:
+    if len({len(block) for block in blocks.values()}) != 1:
         raise FileFormatError(
             f"{file} should hold arrays with the same number of rows; got "
             + (", ".join(f"{name!r}: {len(held)}" for name, held in blocks.items()) or "no array")
         )
-    # Named this way, the columns group by themselves into the entries they came from.
-    columns = InputColumns.named(column_names(list(blocks), widths))
-    plan, declared = choices.applied(columns)
-    flat = [block[:, c] for block in blocks.values() for c in range(block.shape[1])]
     flat_levels = [
         held
-        for name, width in zip(blocks, widths, strict=True)
-        for held in _levels_of(levels, name, width, file)
+        for name, block in blocks.items()
+        for held in _levels_of(levels, name, block.shape[1], file)
     ]
-
-    def encoded(position: int) -> Encoded:
-        held = flat_levels[position]
-        column = encode_column(flat[position], columns.describe(position), position in declared)
-        return column if held is None else (column[0], held)
-
-    return Observations(*gathered(lengths.pop(), plan, encoded))
+    return Observations(*gathered_blocks(blocks, choices, flat_levels))
 
 
 def _load_npz(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -115,7 +98,11 @@ def _load_npz(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     entry = "the archive"
     try:
         with zipfile.ZipFile(file) as archive:
-            _refuse_repeated(archive, file)
+            repeated = [name for name, n in Counter(archive.namelist()).items() if n > 1]
+            if repeated:
+                raise FileFormatError(
+                    f"{file} should hold each array once; it repeats {repeated[0]!r}"
+                )
             for entry in archive.namelist():
                 with archive.open(entry) as stream:
                     if entry == _LEVELS_ENTRY:
@@ -135,12 +122,6 @@ def _load_npz(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
             "or text, never objects"
         ) from error
     return arrays, levels
-
-
-def _refuse_repeated(archive: zipfile.ZipFile, file: Path) -> None:
-    repeated = [entry for entry, n in Counter(archive.namelist()).items() if n > 1]
-    if repeated:
-        raise FileFormatError(f"{file} should hold each array once; it repeats {repeated[0]!r}")
 
 
 def _levels_of(levels: Any, name: str, width: int, file: Path) -> list[Levels | None]:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import (
     MISSING_WORDS,
     Encoded,
     Levels,
     check_text,
+    encode_column,
     encode_series,
 )
-from mixoracle.observations.grouping import Choices, InputColumns, Plan, shown
+from mixoracle.observations.grouping import Choices, InputColumns, Plan, column_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Values, names, widths and levels.
-Gathered = tuple[
-    NDArray[np.float64], tuple[str, ...], tuple[int, ...], tuple[tuple[Levels | None, ...], ...]
-]
+Gathered = tuple[Floats, tuple[str, ...], tuple[int, ...], tuple[tuple[Levels | None, ...], ...]]
 
 
 def gathered(n_samples: int, plan: Plan, encoded: Callable[[int], Encoded]) -> Gathered:
@@ -40,6 +40,24 @@ def gathered(n_samples: int, plan: Plan, encoded: Callable[[int], Encoded]) -> G
             target += 1
         levels.append(tuple(held))
     return frozen(values), plan.names, plan.widths, tuple(levels)
+
+
+def gathered_blocks(
+    blocks: Mapping[str, NDArray[Any]], choices: Choices, levels: Sequence[Levels | None] = ()
+) -> Gathered:
+    """Take 2-d arrays of equal length; ``levels``, if any, are those of all columns."""
+    widths = [block.shape[1] for block in blocks.values()]
+    # Named this way, the columns group by themselves into the blocks they came from.
+    columns = InputColumns.named(column_names(list(blocks), widths))
+    plan, declared = choices.applied(columns)
+    flat = [block[:, c] for block in blocks.values() for c in range(block.shape[1])]
+
+    def encoded(position: int) -> Encoded:
+        column = encode_column(flat[position], columns.describe(position), position in declared)
+        known = levels[position] if levels else None
+        return column if known is None else (column[0], known)
+
+    return gathered(len(flat[0]), plan, encoded)
 
 
 def gathered_frame(frame: pd.DataFrame, choices: Choices) -> Gathered:
@@ -58,7 +76,7 @@ def gathered_frame(frame: pd.DataFrame, choices: Choices) -> Gathered:
     )
 
 
-def frozen(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def frozen(values: Floats) -> Floats:
     """The same array, read-only from now on."""
     values.setflags(write=False)
     return values
@@ -92,7 +110,7 @@ def as_block(values: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
-def frozen_values(values: ArrayLike) -> NDArray[np.float64]:
+def frozen_values(values: ArrayLike) -> Floats:
     """Values as the record holds them, copied where somebody could change them."""
     array = as_array(values, "values")
     if array.ndim != 2 or array.dtype.kind not in "fiu":
@@ -110,9 +128,7 @@ def frozen_values(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_cells(
-    values: NDArray[np.float64],
-    names: Sequence[str],
-    levels: Sequence[Sequence[Levels | None]],
+    values: Floats, names: Sequence[str], levels: Sequence[Sequence[Levels | None]]
 ) -> None:
     """Refuse infinite numbers, and codes that are not those of a column's levels."""
     flat_levels = [held for block in levels for held in block]

@@ -13,13 +13,13 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixoracle._arrays import Floats, FrozenArrays
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import ColumnKind, Levels, encode_column
 from mixoracle.observations.gathering import (
@@ -30,6 +30,7 @@ from mixoracle.observations.gathering import (
     frozen,
     frozen_values,
     gathered,
+    gathered_blocks,
     gathered_frame,
     row_numbers,
 )
@@ -52,7 +53,7 @@ _ROWS_HASHED = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Observations:
+class Observations(FrozenArrays):
     """N cases of n observed variables, each a block of one or more columns.
 
     Use :meth:`from_array`, :meth:`from_arrays`, :meth:`from_frame` or :meth:`read`; the
@@ -81,7 +82,7 @@ class Observations:
     ('flow[0]', 'flow[1]', 'mode')
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     names: tuple[str, ...]
     widths: tuple[int, ...] = ()
     levels: tuple[tuple[Levels | None, ...], ...] = ()
@@ -101,10 +102,7 @@ class Observations:
                 f"got {values.shape[1]}"
             )
         levels = checked_levels(self.levels, names, widths)
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "widths", widths)
-        object.__setattr__(self, "levels", levels)
+        self._keep(names=names, values=values, widths=widths, levels=levels)
         check_cells(values, column_names(names, widths), levels)
 
     @classmethod
@@ -157,28 +155,13 @@ class Observations:
     ) -> Observations:
         """Take one (N, d) array for each variable; a 1-d array is one column wide."""
         names = checked_names(blocks)
-        arrays = [as_block(held, name) for name, held in blocks.items()]
-        lengths = {name: len(held) for name, held in zip(names, arrays, strict=True)}
-        if len(set(lengths.values())) > 1:
+        arrays = {name: as_block(blocks[name], name) for name in names}
+        if len({len(held) for held in arrays.values()}) > 1:
             raise InvalidInputError(
                 "all observed variables should have the same number of rows; got "
-                + ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
+                + ", ".join(f"{name!r}: {len(held)}" for name, held in arrays.items())
             )
-        widths = [held.shape[1] for held in arrays]
-        columns = InputColumns(sum(widths))
-        bounds = np.cumsum([0, *widths]).tolist()
-        spans = [tuple(range(first, last)) for first, last in pairwise(bounds)]
-        groups = dict(zip(names, spans, strict=True))
-        plan, declared = Choices(groups, categorical=categorical).applied(columns)
-        called = column_names(names, widths)
-        flat = [held[:, c] for held in arrays for c in range(held.shape[1])]
-        return cls(
-            *gathered(
-                len(arrays[0]),
-                plan,
-                lambda p: encode_column(flat[p], f"column {called[p]!r}", p in declared),
-            )
-        )
+        return cls(*gathered_blocks(arrays, Choices(categorical=categorical)))
 
     @classmethod
     def from_frame(
@@ -278,7 +261,7 @@ class Observations:
             )
         return self.names.index(name)
 
-    def __getitem__(self, variable: str | int) -> NDArray[np.float64]:
+    def __getitem__(self, variable: str | int) -> Floats:
         """Return the (N, d) block of a variable, by name or position, as a read-only view."""
         if isinstance(variable, str):
             position = self.index(variable)
@@ -315,7 +298,7 @@ class Observations:
         picked = np.array(self.values[chosen], order="C")
         return Observations(frozen(picked), self.names, self.widths, self.levels)
 
-    def to_array(self) -> NDArray[np.float64]:
+    def to_array(self) -> Floats:
         """All columns as a read-only (N, total width) array; categorical ones as codes."""
         return self.values.view()
 
@@ -355,11 +338,6 @@ class Observations:
         first = self.values[:_ROWS_HASHED] + 0.0
         first[np.isnan(first)] = np.nan
         return hash((self.names, self.widths, self.levels, self.n_samples, first.tobytes()))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # A copied or unpickled array is writable again; the record stays frozen.
-        self.__dict__.update(state)
-        self.values.setflags(write=False)
 
     def __repr__(self) -> str:
         described = [

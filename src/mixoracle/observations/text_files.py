@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.observations.columns import (
     MISSING_WORDS,
@@ -139,9 +139,9 @@ def _chunks(file: Path, delimiter: str) -> Iterator[list[tuple[str, ...]]]:
 
 def _read_numbers(
     file: Path, delimiter: str, wanted: Iterable[int]
-) -> tuple[dict[int, NDArray[np.float64]], int]:
+) -> tuple[dict[int, Floats], int]:
     """Parse those of the wanted columns that hold nothing but numbers; also count the lines."""
-    parsed: dict[int, list[NDArray[np.float64]]] = {position: [] for position in wanted}
+    parsed: dict[int, list[Floats]] = {position: [] for position in wanted}
     n_rows = 0
     for chunk in _chunks(file, delimiter):
         n_rows += len(chunk[0])
@@ -154,7 +154,7 @@ def _read_numbers(
     return {position: np.concatenate(parts) for position, parts in parsed.items()}, n_rows
 
 
-def _spelled_numbers(cells: tuple[str, ...]) -> NDArray[np.float64] | None:
+def _spelled_numbers(cells: tuple[str, ...]) -> Floats | None:
     """Parse cells all at once; None where one of them is a label."""
     if "_" in "".join(cells):
         return None
@@ -202,7 +202,7 @@ def write_text(observations: Observations, stream: BinaryIO, *, delimiter: str) 
     text.detach()
 
 
-def _kind_ending(name: str, column: NDArray[np.float64], levels: Levels | None) -> str:
+def _kind_ending(name: str, column: Floats, levels: Levels | None) -> str:
     """The ending that a name needs so that the cells below it are not misread."""
     misleading = name.endswith(tuple(_ENDINGS))
     if levels is None:
@@ -213,7 +213,7 @@ def _kind_ending(name: str, column: NDArray[np.float64], levels: Levels | None) 
     return ""
 
 
-def _spell(column: NDArray[np.float64], levels: Levels | None) -> list[Any]:
+def _spell(column: Floats, levels: Levels | None) -> list[Any]:
     """Cells as the csv module writes them: floats by their shortest exact form, None as empty."""
     cells: list[Any] = column.tolist()
     if levels is not None:

@@ -13,12 +13,12 @@ Assumptions: the score decomposes over nodes. m is at most ``MAX_NODES``: memory
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.model.graphs import Edge
@@ -34,22 +34,6 @@ MAX_CELLS = 100_000_000
 _TIE = 1e-11
 
 
-@dataclass(frozen=True)
-class ExactSearch:
-    """The best DAG, and the best one of a different equivalence class.
-
-    Parameters
-    ----------
-    edges : frozenset of (i, j)
-        A best DAG; its whole class scores alike if the score is score-equivalent.
-    runner_up : frozenset of (i, j), or None
-        A best DAG of another class. None if it was not asked for or there is no other class.
-    """
-
-    edges: frozenset[Edge]
-    runner_up: frozenset[Edge] | None
-
-
 def is_feasible(joint: JointTable) -> bool:
     """Whether an exact search over this table is within reach."""
     return joint.n_latent <= MAX_NODES and _n_cells(joint) <= MAX_CELLS
@@ -57,8 +41,12 @@ def is_feasible(joint: JointTable) -> bool:
 
 def search_exact(
     score: Score, knowledge: ResolvedKnowledge, *, runner_up: bool = True
-) -> ExactSearch:
-    """Find a DAG of the highest score among those that honour the knowledge."""
+) -> tuple[frozenset[Edge], frozenset[Edge] | None]:
+    """Find a DAG of the highest score among those that honour the knowledge.
+
+    Its whole class scores alike if the score is score-equivalent. With it comes a best DAG of
+    another class; None if it was not asked for or there is no other class.
+    """
     m = score.n_nodes
     if m > MAX_NODES:
         raise InvalidInputError(
@@ -74,15 +62,12 @@ def search_exact(
     best = lattice.best_parents(scores)
     edges = lattice.trace(best, scores, lattice.values(best))
     if not runner_up:
-        return ExactSearch(edges, None)
-    return ExactSearch(edges, _runner_up(lattice, scores, best, CPDAG.from_dag(edges, m)))
+        return edges, None
+    return edges, _runner_up(lattice, scores, best, CPDAG.from_dag(edges, m))
 
 
 def _n_cells(joint: JointTable) -> int:
-    cells = 1
-    for size in joint.domain_sizes:
-        cells *= 1 + size
-    return cells
+    return prod(1 + size for size in joint.domain_sizes)
 
 
 class _Lattice:
@@ -99,20 +84,18 @@ class _Lattice:
             members = np.nonzero(bits[layer])[1].reshape(len(layer), size)
             self._layers.append((layer, members, layer[:, None] ^ (1 << members)))
 
-    def admissible(
-        self, scores: NDArray[np.float64], knowledge: ResolvedKnowledge
-    ) -> NDArray[np.float64]:
+    def admissible(self, scores: Floats, knowledge: ResolvedKnowledge) -> Floats:
         """Rule out parent sets that break the knowledge; charge a trifle for each edge."""
         finite = np.abs(scores[np.isfinite(scores)])
         charge = _TIE * max(1.0, float(finite.max(initial=0.0)))
-        result: NDArray[np.float64] = scores - charge * self.sizes
+        result: Floats = scores - charge * self.sizes
         for i, j in knowledge.required:
             result[j, (self.subsets >> i & 1) == 0] = -np.inf
         for i, j in knowledge.forbidden:
             result[j, (self.subsets >> i & 1) == 1] = -np.inf
         return result
 
-    def best_parents(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def best_parents(self, scores: Floats) -> Floats:
         """The best score over all parent sets within each candidate set (last axis)."""
         best = scores.copy()
         for j in range(self.n_nodes):
@@ -121,14 +104,14 @@ class _Lattice:
             np.maximum(view[..., 1, :], view[..., 0, :], out=view[..., 1, :])
         return best
 
-    def values(self, best: NDArray[np.float64]) -> NDArray[np.float64]:
+    def values(self, best: Floats) -> Floats:
         """The score of a best DAG over each subset of nodes."""
         values = np.zeros(1 << self.n_nodes)
         for layer, members, rest in self._layers:
             values[layer] = (values[rest] + best[members, rest]).max(axis=1)
         return values
 
-    def completions(self, best: NDArray[np.float64]) -> NDArray[np.float64]:
+    def completions(self, best: Floats) -> Floats:
         """The score of a best way to append all other nodes after each subset."""
         values = np.full(1 << self.n_nodes, -np.inf)
         values[-1] = 0.0
@@ -136,12 +119,7 @@ class _Lattice:
             np.maximum.at(values, rest, values[layer][:, None] + best[members, rest])
         return values
 
-    def trace(
-        self,
-        best: NDArray[np.float64],
-        scores: NDArray[np.float64],
-        values: NDArray[np.float64],
-    ) -> frozenset[Edge]:
+    def trace(self, best: Floats, scores: Floats, values: Floats) -> frozenset[Edge]:
         """Walk back from the whole set to one DAG that attains its value."""
         edges: set[Edge] = set()
         left = (1 << self.n_nodes) - 1
@@ -156,15 +134,12 @@ class _Lattice:
 
 
 def _runner_up(
-    lattice: _Lattice,
-    scores: NDArray[np.float64],
-    best: NDArray[np.float64],
-    graph: CPDAG,
+    lattice: _Lattice, scores: Floats, best: Floats, graph: CPDAG
 ) -> frozenset[Edge] | None:
     """A best DAG outside the class, or None where every admissible DAG is inside it."""
     prefix, suffix = lattice.values(best), lattice.completions(best)
     everything = (1 << lattice.n_nodes) - 1
-    leading: tuple[float, NDArray[np.float64] | None] = (-np.inf, None)
+    leading: tuple[float, Floats | None] = (-np.inf, None)
     for node, ruled_out in _one_node_departures(lattice, graph):
         row = np.where(ruled_out, -np.inf, scores[node])
         reach = lattice.best_parents(row)
@@ -185,9 +160,7 @@ def _runner_up(
     return lattice.trace(reach, leading[1], lattice.values(reach))
 
 
-def _one_node_departures(
-    lattice: _Lattice, graph: CPDAG
-) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def _one_node_departures(lattice: _Lattice, graph: CPDAG) -> Iterator[tuple[int, Bools]]:
     """Each way to leave the class by the parents of one node: what that rules out for it.
 
     A new adjacency (as an arrow either way), a v-structure lost, or a v-structure gained.
@@ -206,9 +179,7 @@ def _one_node_departures(
                 yield c, both if collides else ~both
 
 
-def _with_rows(
-    matrix: NDArray[np.float64], rows: dict[int, NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _with_rows(matrix: Floats, rows: dict[int, Floats]) -> Floats:
     changed = matrix.copy()
     for node, row in rows.items():
         changed[node] = row

@@ -14,6 +14,8 @@ class only in the limit of large samples (``benchmarks/bench_structure.py`` coun
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -34,15 +36,11 @@ class _CachedScore:
 
     def __init__(self, score: Score) -> None:
         self.p = score.n_nodes
-        self._score = score
-        self._known: dict[tuple[int, frozenset[int]], float] = {}
+        self._local = cache(score.local)
 
     def local_score(self, x: int, pa: Iterable[int]) -> float:
         """The local score of x with parents pa."""
-        key = (int(x), frozenset(int(parent) for parent in pa))
-        if key not in self._known:
-            self._known[key] = self._score.local(*key)
-        return self._known[key]
+        return self._local(int(x), frozenset(int(parent) for parent in pa))
 
     def full_score(self, adjacency: NDArray[Any]) -> float:
         """The score of a DAG given as an adjacency matrix."""
@@ -63,7 +61,7 @@ def search_ges(score: Score, knowledge: ResolvedKnowledge) -> frozenset[Edge]:
     if knowledge.is_empty:
         return graph.extension()
     try:
-        return _honouring_member(graph, knowledge)
+        return graph.with_knowledge(knowledge.required, knowledge.forbidden).extension()
     except KnowledgeConflictError:
         return climb(score, knowledge, _repaired(graph.extension(), knowledge))
 
@@ -76,10 +74,6 @@ def _from_matrix(adjacency: NDArray[Any]) -> CPDAG:
         frozenset((i, j) for i, j in arrows if (j, i) not in arrows),
         frozenset(frozenset((i, j)) for i, j in arrows if (j, i) in arrows),
     )
-
-
-def _honouring_member(graph: CPDAG, knowledge: ResolvedKnowledge) -> frozenset[Edge]:
-    return graph.with_knowledge(knowledge.required, knowledge.forbidden).extension()
 
 
 def _repaired(edges: frozenset[Edge], knowledge: ResolvedKnowledge) -> frozenset[Edge]:
@@ -110,20 +104,15 @@ _Change = tuple[frozenset[Edge], frozenset[Edge]]  # arrows to drop, arrows to a
 def _changes(edges: frozenset[Edge], knowledge: ResolvedKnowledge) -> Iterator[_Change]:
     """All single-edge changes that leave an acyclic graph that honours the knowledge."""
     m, nothing = knowledge.n_nodes, frozenset[Edge]()
-    for i in range(m):
-        for j in range(m):
-            if i == j:
-                continue
-            arrow = frozenset({(i, j)})
-            if (i, j) in edges:
-                if (i, j) not in knowledge.required:
-                    yield arrow, nothing
-            elif (i, j) in knowledge.forbidden or (j, i) in knowledge.required:
-                continue
-            else:
-                dropped = edges & {(j, i)}
-                if not _leads(j, i, edges - dropped, m):
-                    yield dropped, arrow
+    for i, j in permutations(range(m), 2):
+        arrow = frozenset({(i, j)})
+        if (i, j) in edges:
+            if (i, j) not in knowledge.required:
+                yield arrow, nothing
+        elif (i, j) not in knowledge.forbidden and (j, i) not in knowledge.required:
+            dropped = edges & {(j, i)}
+            if not _leads(j, i, edges - dropped, m):
+                yield dropped, arrow
 
 
 def _gain(score: _CachedScore, edges: frozenset[Edge], change: _Change) -> float:

@@ -18,18 +18,11 @@ Node = str | int
 
 @dataclass(frozen=True)
 class ResolvedKnowledge:
-    """Knowledge about nodes 0..n_nodes−1 that is known to be free of contradictions.
-
-    Parameters
-    ----------
-    n_nodes : int
-    required, forbidden : frozensets of (i, j)
-        Arrows i→j that must be there, or must not.
-    """
+    """Knowledge about nodes 0..n_nodes−1 that is known to be free of contradictions."""
 
     n_nodes: int
-    required: frozenset[Edge] = frozenset()
-    forbidden: frozenset[Edge] = frozenset()
+    required: frozenset[Edge] = frozenset()  # arrows i→j that must be there
+    forbidden: frozenset[Edge] = frozenset()  # and those that must not
 
     def allows(self, edges: Iterable[Edge]) -> bool:
         """Whether a DAG with these arrows honours the knowledge."""
@@ -87,7 +80,7 @@ class Knowledge:
                 f"{names[i]}→{names[j]} is both required and forbidden (or runs against the "
                 "tiers); drop one of the two"
             )
-        cycle = find_cycle(required, len(names))
+        cycle = find_cycle(required)
         if cycle:
             path = "→".join(names[i] for i in (*cycle, cycle[0]))
             raise KnowledgeConflictError(

@@ -14,35 +14,31 @@ the result says how many did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, xlogy
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.model.graphs import Edge, PartialGraph, is_ancestor
 from mixoracle.structure.knowledge import ResolvedKnowledge
 
+_PValue = Callable[[int, int, tuple[int, ...]], float]  # of two latents given others
+_Triple = tuple[int, int, int]
+
 
 @dataclass(frozen=True)
 class IndependenceTest:
-    """A G² test of H_a ⊥ H_b given some other latents.
+    """A G² test of H_a ⊥ H_b given some other latents."""
 
-    Parameters
-    ----------
-    statistic : float
-        G² = 2N · conditional mutual information.
-    degrees_of_freedom : int
-        Over the strata that were seen: (seen states of a − 1)(seen states of b − 1).
-    p_value : float
-        1 where there are no degrees of freedom: nothing speaks against independence.
-    """
-
-    statistic: float
+    statistic: float  # G² = 2N · conditional mutual information
+    # Over the strata that were seen: (seen states of a − 1)(seen states of b − 1).
     degrees_of_freedom: int
+    # 1 where there are no degrees of freedom: nothing speaks against independence.
     p_value: float
 
 
@@ -66,58 +62,34 @@ def g_squared(
     return IndependenceTest(statistic, freedom, p_value)
 
 
-def _seen(margins: NDArray[np.float64]) -> NDArray[np.int64]:
+def _seen(margins: Floats) -> Integers:
     """How many states of each stratum were seen, beyond the first."""
-    beyond: NDArray[np.int64] = np.maximum((margins > 0).sum(axis=1) - 1, 0)
-    return beyond
-
-
-@dataclass(frozen=True)
-class PCSearch:
-    """The results of the tests.
-
-    Parameters
-    ----------
-    edges : frozenset of (i, j)
-        A DAG of the class.
-    overruled : int
-        How many unshielded triples of the answer contradict their test; 0 if no two tests did.
-    """
-
-    edges: frozenset[Edge]
-    overruled: int
+    return np.asarray(np.maximum((margins > 0).sum(axis=1) - 1, 0))
 
 
 def search_pc(
     joint: JointTable, n_samples: float, knowledge: ResolvedKnowledge, *, alpha: float
-) -> PCSearch:
-    """Return a DAG of the class that the independence tests at level ``alpha`` point to."""
-    tests = _Tests(joint, n_samples)
-    near = _skeleton(tests, knowledge, alpha)
+) -> tuple[frozenset[Edge], int]:
+    """Return a DAG of the class that the independence tests at level ``alpha`` point to.
+
+    And how many of its unshielded triples contradict their test; 0 if no two tests did.
+    """
+
+    @cache
+    def p_value(first: int, second: int, given: tuple[int, ...]) -> float:
+        return g_squared(joint, n_samples, first, second, given).p_value
+
+    near = _skeleton(p_value, knowledge, alpha)
     graph = _with_knowledge(near, knowledge)
-    colliders, chains = _judge_triples(tests, near)
+    colliders, chains = _judge_triples(p_value, near)
     for a, c, b in colliders:
         _collide(graph, a, c, b)
     edges, _ = graph.cheapest_extension()
     made = CPDAG(joint.n_latent, edges).v_structures
-    return PCSearch(edges, len(set(colliders) - made) + len(made & set(chains)))
+    return edges, len(set(colliders) - made) + len(made & set(chains))
 
 
-class _Tests:
-    """G² tests, each computed once."""
-
-    def __init__(self, joint: JointTable, n_samples: float) -> None:
-        self._joint, self._n_samples = joint, n_samples
-        self._known: dict[tuple[int, int, tuple[int, ...]], float] = {}
-
-    def p_value(self, first: int, second: int, given: tuple[int, ...]) -> float:
-        key = (min(first, second), max(first, second), given)
-        if key not in self._known:
-            self._known[key] = g_squared(self._joint, self._n_samples, *key).p_value
-        return self._known[key]
-
-
-def _skeleton(tests: _Tests, knowledge: ResolvedKnowledge, alpha: float) -> list[set[int]]:
+def _skeleton(p_value: _PValue, knowledge: ResolvedKnowledge, alpha: float) -> list[set[int]]:
     """The neighbours of each latent that no set of neighbours separates from it."""
     m = knowledge.n_nodes
     barred = {(i, j) for i, j in knowledge.forbidden if (j, i) in knowledge.forbidden}
@@ -129,7 +101,7 @@ def _skeleton(tests: _Tests, knowledge: ResolvedKnowledge, alpha: float) -> list
         for a, b in combinations(range(m), 2):
             if b not in near[a] or frozenset((a, b)) in needed:
                 continue
-            if any(tests.p_value(a, b, s) > alpha for s in _sets(frozen, a, b, size)):
+            if any(p_value(a, b, s) > alpha for s in _sets(frozen, a, b, size)):
                 near[a].remove(b)
                 near[b].remove(a)
         size += 1
@@ -142,10 +114,7 @@ def _sets(near: list[list[int]], a: int, b: int, size: int) -> Iterator[tuple[in
         yield from combinations([j for j in near[end] if j != other], size)
 
 
-_Triple = tuple[int, int, int]
-
-
-def _judge_triples(tests: _Tests, near: list[set[int]]) -> tuple[list[_Triple], list[_Triple]]:
+def _judge_triples(p_value: _PValue, near: list[set[int]]) -> tuple[list[_Triple], list[_Triple]]:
     """Unshielded triples (a, c, b) that collide in c, the clearest first, and those that do not."""
     colliders: list[tuple[float, _Triple]] = []
     chains: list[_Triple] = []
@@ -156,14 +125,12 @@ def _judge_triples(tests: _Tests, near: list[set[int]]) -> tuple[list[_Triple], 
             continue
         largest = max(len(frozen[a]), len(frozen[b]))
         sets = chain.from_iterable(_sets(frozen, a, b, size) for size in range(largest + 1))
-        p_value, separator = max(
-            ((tests.p_value(a, b, s), s) for s in sets), key=lambda found: found[0]
-        )
+        clearest, separator = max(((p_value(a, b, s), s) for s in sets), key=lambda held: held[0])
         for c in sorted(between):
             if c in separator:
                 chains.append((a, c, b))
             else:
-                colliders.append((p_value, (a, c, b)))
+                colliders.append((clearest, (a, c, b)))
     colliders.sort(key=lambda found: -found[0])
     return [triple for _, triple in colliders], chains
 
@@ -192,8 +159,6 @@ def _with_knowledge(near: list[set[int]], knowledge: ResolvedKnowledge) -> Parti
 
 def _collide(graph: PartialGraph, a: int, c: int, b: int) -> None:
     """Make a→c←b, unless an arrow that is settled already speaks against it."""
-    arms = (a, b)
-    if any(is_ancestor(graph.parents, c, end) for end in arms):
-        return
-    for end in arms:
-        graph.orient(end, c)
+    if not any(is_ancestor(graph.parents, c, end) for end in (a, b)):
+        graph.orient(a, c)
+        graph.orient(b, c)

@@ -19,11 +19,12 @@ from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
+from mixoracle.model.factorisation import parents_of
 
 # log N of the BIC never falls below log 2: without a penalty, a fraction of a case would connect
 # every pair of latents.
@@ -58,12 +59,7 @@ def checked_sample_size(n_samples: float) -> float:
 class TableScore(ABC):
     """A score that is a difference of terms, one for each set of latents.
 
-    Parameters
-    ----------
-    joint : JointTable
-        P(H).
-    n_samples : float
-        How many cases the table was estimated from; at least 0.
+    ``joint`` is P(H), ``n_samples`` how many cases it was estimated from; at least 0.
     """
 
     def __init__(self, joint: JointTable, n_samples: float) -> None:
@@ -77,7 +73,7 @@ class TableScore(ABC):
         return self.joint.n_latent
 
     @abstractmethod
-    def _term(self, marginal: NDArray[np.float64]) -> float:
+    def _term(self, marginal: Floats) -> float:
         """F of the set of latents whose marginal table is given."""
 
     def local(self, node: int, parents: Iterable[int], /) -> float:
@@ -93,7 +89,7 @@ class TableScore(ABC):
             self._known[subset] = self._term(self.joint.table.sum(axis=dropped))
         return self._known[subset]
 
-    def terms(self) -> NDArray[np.float64]:
+    def terms(self) -> Floats:
         """F of every set of latents; entry ``s`` is the set of the bits of ``s``.
 
         Marginals are summed out one axis at a time, so that the work is ∏(1 + dim(H_j)) and not
@@ -125,7 +121,7 @@ class BIC(TableScore):
     True
     """
 
-    def _term(self, marginal: NDArray[np.float64]) -> float:
+    def _term(self, marginal: Floats) -> float:
         seen = marginal[marginal > 0]
         log_likelihood = self.n_samples * float(seen @ np.log(seen))
         log_n = float(np.log(max(self.n_samples, _SMALLEST_PENALISED_SAMPLE)))
@@ -154,13 +150,13 @@ class BDeu(TableScore):
             )
         self.equivalent_sample_size = float(equivalent_sample_size)
 
-    def _term(self, marginal: NDArray[np.float64]) -> float:
+    def _term(self, marginal: Floats) -> float:
         prior = self.equivalent_sample_size / marginal.size
         counts = self.n_samples * marginal[marginal > 0]
         return float(np.sum(gammaln(counts + prior) - gammaln(prior)))
 
 
-def local_scores(score: Score) -> NDArray[np.float64]:
+def local_scores(score: Score) -> Floats:
     """All local scores: entry [i, s] is that of node i with the bits of s as its parents.
 
     Entries with i among its own parents are −inf.
@@ -184,7 +180,5 @@ def local_scores(score: Score) -> NDArray[np.float64]:
 
 def total(score: Score, edges: Iterable[tuple[int, int]]) -> float:
     """The score of a whole DAG."""
-    parents: list[list[int]] = [[] for _ in range(score.n_nodes)]
-    for i, j in edges:
-        parents[j].append(i)
+    parents = parents_of(edges, score.n_nodes)
     return float(sum(score.local(node, found) for node, found in enumerate(parents)))

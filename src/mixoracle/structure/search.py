@@ -87,10 +87,9 @@ def learn(
     >>> learn(JointTable(switch), n_samples=1000, knowledge=Knowledge(required=[("H2", "H1")]))
     CPDAG(2 nodes: 1→0)
     """
-    found = search(
+    return search(
         joint, n_samples, method, knowledge, score, names=names, alpha=alpha, runner_up=False
-    )
-    return found.graph
+    ).graph
 
 
 def search(
@@ -159,8 +158,7 @@ class _Task:
     runner_up: bool
 
     def result(self, method: str, edges: frozenset[Edge], **evidence: Any) -> SearchResult:
-        graph = self.oriented(edges)
-        return SearchResult(graph, total(self.score, edges), method, **evidence)
+        return SearchResult(self.oriented(edges), total(self.score, edges), method, **evidence)
 
     def oriented(self, edges: frozenset[Edge]) -> CPDAG:
         """The class of a DAG that honours the knowledge, oriented as far as that forces."""
@@ -170,13 +168,12 @@ class _Task:
 
 
 def _by_exact(task: _Task) -> SearchResult:
-    found = search_exact(task.score, task.knowledge, runner_up=task.runner_up)
-    if found.runner_up is None:
-        return task.result("exact", found.edges)
+    edges, second = search_exact(task.score, task.knowledge, runner_up=task.runner_up)
+    if second is None:
+        return task.result("exact", edges)
     # A rounding error in sums over different orders is not a negative gap.
-    gap = max(0.0, total(task.score, found.edges) - total(task.score, found.runner_up))
-    second = task.oriented(found.runner_up)
-    return task.result("exact", found.edges, runner_up=second, gap=gap)
+    gap = max(0.0, total(task.score, edges) - total(task.score, second))
+    return task.result("exact", edges, runner_up=task.oriented(second), gap=gap)
 
 
 def _by_ges(task: _Task) -> SearchResult:
@@ -184,8 +181,8 @@ def _by_ges(task: _Task) -> SearchResult:
 
 
 def _by_pc(task: _Task) -> SearchResult:
-    found = search_pc(task.joint, task.n_samples, task.knowledge, alpha=task.alpha)
-    return task.result("pc", found.edges, overruled=found.overruled)
+    edges, overruled = search_pc(task.joint, task.n_samples, task.knowledge, alpha=task.alpha)
+    return task.result("pc", edges, overruled=overruled)
 
 
 def _by_size(task: _Task) -> SearchResult:

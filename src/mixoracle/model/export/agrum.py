@@ -8,8 +8,8 @@ from typing import Any
 
 from mixoracle.errors import MissingDependencyError
 from mixoracle.model import LatentModel
+from mixoracle.model.export.bif import family_table
 from mixoracle.model.export.names import escaped
-from mixoracle.model.export.network import family_table
 from mixoracle.model.graphs import Edge
 
 

@@ -1,38 +1,86 @@
-"""BIF: the latents as a Bayesian network, for pyAgrum, pgmpy, SamIam, GeNIe and others.
+"""BIF and XMLBIF: the latents as a Bayesian network, for pyAgrum, pgmpy, SamIam, GeNIe and others.
 
-BIF holds a DAG with one conditional table for each node. Λ is an equivalence class, so one of its
-members is written (a comment says so and how many there are) with P(H) factorised along it: all
-members give the same joint distribution, but only the class says which arrows are known. Γ and
-the components have no place in the format.
+Both formats hold a DAG with one conditional table for each node. Λ is an equivalence class, so one
+of its members is written (a comment says so and how many there are) with P(H) factorised along it:
+all members give the same joint distribution, but only the class says which arrows are known. Γ and
+the components have no place in the formats.
 
-Variables are identifiers in BIF. A latent with another name gets one close to it, and its own
-name as a property, percent-encoded, from which :func:`read_bif` restores it. Where P(H) never
-shows a configuration of parents, the table is uniform.
+Variables are identifiers here. A latent with another name gets one close to it, and its own name as
+a property, percent-encoded, from which the readers restore it. Where P(H) never shows a
+configuration of parents, the table is uniform.
 
-Numbers are written with all their digits. pyAgrum's reader of this format keeps them in single
-precision (some 1e-8); :mod:`mixoracle.model.export.xmlbif` is read exactly.
+Numbers are written with all their digits. pyAgrum's reader of BIF keeps them in single precision
+(some 1e-8); XMLBIF 0.3, the same network in XML, is read exactly.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 from urllib.parse import quote, unquote
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model import LatentModel
+from mixoracle.model import JointTable, LatentModel
+from mixoracle.model.cpdag import refuse_cycles
 from mixoracle.model.export.names import identifiers
-from mixoracle.model.export.network import LatentNetwork, assemble, family_table
-from mixoracle.model.factorisation import parents_of
+from mixoracle.model.factorisation import along_axes, conditional, parents_of
+from mixoracle.model.graphs import Edge
 
 _KEYWORDS = ("network", "variable", "probability", "property", "type", "discrete", "table")
 _TOKEN = re.compile(r'"[^"]*"|[{}()\[\]|,;=]|[^\s{}()\[\]|,;="]+')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _NAME_PROPERTY = "name"
+_XML_NAME_PROPERTY = "name = "
+
+
+@dataclass(frozen=True)
+class LatentNetwork:
+    """A Bayesian network over the latents, as BIF and XMLBIF hold it."""
+
+    latent_names: tuple[str, ...]
+    edges: frozenset[Edge]  # a DAG
+    joint: JointTable  # the product of its conditional tables
+
+    def __post_init__(self) -> None:
+        refuse_cycles(self.edges)
+
+
+def family_table(model: LatentModel, node: int, parents: list[int]) -> Floats:
+    """P(node | parents) with an axis for each parent, in their order, and the node's last."""
+    table = conditional(model.joint, node, parents, unseen=1.0 / model.domain_sizes[node])
+    family = np.moveaxis(table, [*parents, node], range(len(parents) + 1))
+    return family.reshape([model.domain_sizes[j] for j in (*parents, node)])
+
+
+def assemble(
+    sizes: Mapping[str, int],
+    tables: Mapping[str, tuple[list[str], Floats]],
+    names: Mapping[str, str],
+) -> LatentNetwork:
+    """Multiply family tables, each with its parents, into a network.
+
+    ``names`` holds the proper name of each variable that a file knows by another.
+    """
+    order = list(sizes)
+    missing = [name for name in order if name not in tables]
+    if missing:
+        raise FileFormatError(f"{missing[0]} has no probabilities")
+    place = {name: j for j, name in enumerate(order)}
+    joint = np.ones([sizes[name] for name in order])
+    edges = set()
+    for name, (parents, table) in tables.items():
+        axes = [place[parent] for parent in (*parents, name)]
+        joint = joint * along_axes(table, axes, len(order))
+        edges |= {(place[parent], place[name]) for parent in parents}
+    proper = tuple(names.get(name, name) for name in order)
+    refuse_cycles(edges)
+    return LatentNetwork(proper, frozenset(edges), JointTable(joint))
 
 
 def to_bif(model: LatentModel) -> str:
@@ -65,16 +113,14 @@ def _probability(model: LatentModel, names: list[str], node: int, parents: list[
     return "\n".join([*lines, "}"])
 
 
-def _numbers(row: NDArray[np.float64]) -> str:
+def _numbers(row: Floats) -> str:
     return ", ".join(repr(float(value)) for value in row)
 
 
 def read_bif(text: str) -> LatentNetwork:
     """Read a discrete network in BIF, ours or one whose conditional tables list their rows."""
     try:
-        reader = _Reader(text)
-        reader.read()
-        return reader.network()
+        return _Reader(text).network()
     except StopIteration:
         raise FileFormatError("this BIF is cut off: it ends inside a block") from None
     except InvalidInputError as error:
@@ -88,9 +134,10 @@ class _Reader:
         self._tokens: Iterator[str] = iter(_TOKEN.findall(_COMMENT.sub(" ", text)))
         self._states: dict[str, list[str]] = {}
         self._names: dict[str, str] = {}
-        self._tables: dict[str, tuple[list[str], NDArray[np.float64]]] = {}
+        self._tables: dict[str, tuple[list[str], Floats]] = {}
 
-    def read(self) -> None:
+    def network(self) -> LatentNetwork:
+        """Read all blocks, and multiply the tables."""
         blocks = {
             "network": self._skip_network,
             "variable": self._read_variable,
@@ -102,9 +149,6 @@ class _Reader:
                     f"expected 'network', 'variable' or 'probability' in BIF; got {token!r}"
                 )
             blocks[token]()
-
-    def network(self) -> LatentNetwork:
-        """Multiply the tables that were read."""
         sizes = {name: len(states) for name, states in self._states.items()}
         return assemble(sizes, self._tables, self._names)
 
@@ -194,3 +238,78 @@ class _Reader:
         if len(row) != n_states:
             raise FileFormatError(f"a row of {name} should have {n_states} numbers; got {len(row)}")
         return row
+
+
+def to_xmlbif(model: LatentModel) -> str:
+    """Write P(H) along one member of Λ as XMLBIF."""
+    names = identifiers(model.latent_names)
+    root = ET.Element("BIF", VERSION="0.3")
+    network = ET.SubElement(root, "NETWORK")
+    ET.SubElement(network, "NAME").text = "mixoracle"
+    note = f"one of {model.latent_graph.size} equivalent DAGs"
+    ET.SubElement(network, "PROPERTY").text = note
+    for name, original, size in zip(names, model.latent_names, model.domain_sizes, strict=True):
+        variable = ET.SubElement(network, "VARIABLE", TYPE="nature")
+        ET.SubElement(variable, "NAME").text = name
+        for state in range(size):
+            ET.SubElement(variable, "OUTCOME").text = f"s{state}"
+        if name != original:
+            ET.SubElement(variable, "PROPERTY").text = _XML_NAME_PROPERTY + quote(original, safe="")
+    edges = model.latent_graph.extension()
+    for node, parents in enumerate(parents_of(edges, model.n_latent)):
+        definition = ET.SubElement(network, "DEFINITION")
+        ET.SubElement(definition, "FOR").text = names[node]
+        for parent in parents:
+            ET.SubElement(definition, "GIVEN").text = names[parent]
+        numbers = family_table(model, node, parents).ravel()
+        ET.SubElement(definition, "TABLE").text = " ".join(repr(float(v)) for v in numbers)
+    ET.indent(root)
+    return '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def read_xmlbif(text: str) -> LatentNetwork:
+    """Read a discrete network in XMLBIF."""
+    try:
+        network = ET.fromstring(text).find("NETWORK")
+    except ET.ParseError as error:
+        raise FileFormatError(f"this is not XML: {error}") from error
+    if network is None:
+        raise FileFormatError("this XML holds no XMLBIF network")
+    sizes: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for variable in network.findall("VARIABLE"):
+        name = _text(variable, "NAME")
+        sizes[name] = len(variable.findall("OUTCOME"))
+        for found in variable.findall("PROPERTY"):
+            if (found.text or "").startswith(_XML_NAME_PROPERTY):
+                names[name] = unquote((found.text or "").removeprefix(_XML_NAME_PROPERTY).strip())
+    try:
+        tables = dict(_definition(found, sizes) for found in network.findall("DEFINITION"))
+        return assemble(sizes, tables, names)
+    except InvalidInputError as error:
+        raise FileFormatError(f"this XMLBIF holds no Bayesian network: {error}") from error
+
+
+def _definition(
+    definition: ET.Element, sizes: dict[str, int]
+) -> tuple[str, tuple[list[str], Floats]]:
+    name = _text(definition, "FOR")
+    parents = [(given.text or "").strip() for given in definition.findall("GIVEN")]
+    unknown = [known for known in (name, *parents) if known not in sizes]
+    if unknown:
+        raise FileFormatError(f"a definition names {unknown[0]!r}, which is no variable")
+    shape = [sizes[known] for known in (*parents, name)]
+    try:
+        numbers = np.array([float(word) for word in _text(definition, "TABLE").split()])
+        return name, (parents, numbers.reshape(shape))
+    except ValueError as error:
+        raise FileFormatError(
+            f"the table of {name} should hold {np.prod(shape)} numbers: {error}"
+        ) from error
+
+
+def _text(element: ET.Element, tag: str) -> str:
+    found = element.find(tag)
+    if found is None or not found.text:
+        raise FileFormatError(f"a {element.tag} of this XMLBIF lacks its {tag}")
+    return found.text.strip()

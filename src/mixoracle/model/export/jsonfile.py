@@ -16,7 +16,7 @@ from mixoracle.model import CPDAG, ComponentSet, JointTable, LatentModel
 
 FORMAT = "mixoracle.model"
 VERSION = 1
-# A size without bound, in the only form that JSON has for it.
+# JSON has no infinite number, which Poisson components have for a size: it goes as a word.
 _INFINITE = "Infinity"
 
 
@@ -44,7 +44,10 @@ def to_json(model: LatentModel) -> str:
         else [
             {
                 "family": held.family,
-                **{key: _plain(value.tolist()) for key, value in held.arrays().items()},
+                **{
+                    key: _replaced(value.tolist(), np.inf, _INFINITE)
+                    for key, value in held.arrays().items()
+                },
             }
             for held in model.components
         ],
@@ -95,20 +98,17 @@ def _build(document: dict[str, Any]) -> LatentModel:
     )
 
 
-def _plain(value: Any) -> Any:
-    """JSON has no infinite number, which Poisson components have for a size: it goes as a word."""
+def _replaced(value: Any, old: Any, new: Any) -> Any:
+    """Nested lists with something else in place of one value."""
     if isinstance(value, list):
-        return [_plain(held) for held in value]
-    return _INFINITE if value == np.inf else value
-
-
-def _number(value: Any) -> Any:
-    """Undo :func:`_plain`."""
-    if isinstance(value, list):
-        return [_number(held) for held in value]
-    return np.inf if value == _INFINITE else value
+        return [_replaced(held, old, new) for held in value]
+    return new if value == old else value
 
 
 def _component(entry: dict[str, Any]) -> ComponentSet:
-    arrays = {key: np.array(_number(value)) for key, value in entry.items() if key != "family"}
+    arrays = {
+        key: np.array(_replaced(value, _INFINITE, np.inf))
+        for key, value in entry.items()
+        if key != "family"
+    }
     return ComponentSet.from_arrays(entry["family"], arrays)

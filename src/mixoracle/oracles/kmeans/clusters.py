@@ -16,8 +16,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import cdist, pdist, squareform
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import ProjectionError
 from mixoracle.oracles.kmeans.consensus import CountCandidate
 
@@ -51,31 +53,19 @@ REFERENCE_MARGIN = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Segmentation:
-    """A fine clustering and the order in which its centres merge.
+    """A fine clustering and the order in which its centres merge."""
 
-    Parameters
-    ----------
-    labels : (N,) int array
-        The fine cluster of each row.
-    sums : (K, width) array
-        The sum of the rows in each fine cluster.
-    sizes : (K,) int array
-        How many rows each holds; at least 1.
-    tree : (K-1, 4) array
-        The dendrogram of the centres, as scipy's ``linkage`` writes it.
-    """
-
-    labels: NDArray[np.int64]
-    sums: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    tree: NDArray[np.float64]
+    labels: Integers  # (N,), the fine cluster of each row
+    sums: Floats  # (K, width), of the rows in each fine cluster
+    sizes: Integers  # (K,), how many rows each holds; at least 1
+    tree: Floats  # (K-1, 4), the dendrogram of the centres, as scipy's ``linkage`` writes it
 
     @property
     def n_centres(self) -> int:
         """K, the number of fine clusters."""
         return len(self.sizes)
 
-    def merges(self) -> Iterator[tuple[int, NDArray[np.int64], int, int | None]]:
+    def merges(self) -> Iterator[tuple[int, Integers, int, int | None]]:
         """Walk from K clusters down to one, merging two at each step.
 
         Yields the number of clusters, the cluster of each fine one, and which cluster took over
@@ -90,34 +80,23 @@ class Segmentation:
             name_of.append(kept)
             yield self.n_centres - step - 1, groups, kept, gone
 
-    def cut(self, n_clusters: int) -> NDArray[np.int64]:
+    def cut(self, n_clusters: int) -> Integers:
         """The merged cluster of each fine one, when ``n_clusters`` are left."""
         groups = next(held for count, held, _, _ in self.merges() if count == n_clusters)
         return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
-    def means(self, groups: NDArray[np.int64]) -> NDArray[np.float64]:
+    def means(self, groups: Integers) -> Floats:
         """The mean of all rows in each merged cluster."""
-        n_groups = int(groups.max()) + 1
-        sums = np.zeros((n_groups, self.sums.shape[1]))
-        np.add.at(sums, groups, self.sums)
-        return np.asarray(sums / np.bincount(groups, self.sizes, n_groups)[:, None])
+        return _sums_by(groups, self.sums) / np.bincount(groups, self.sizes)[:, None]
 
 
 class SilhouetteJudge:
-    """Silhouettes of many clusterings of the same points.
+    """Silhouettes of many clusterings of the same (n, width) points; memory grows with n²."""
 
-    Parameters
-    ----------
-    points : (n, width) array
-        A subsample; time and memory grow with n².
-    """
-
-    def __init__(self, points: NDArray[np.float64]) -> None:
-        from scipy.spatial.distance import pdist, squareform
-
+    def __init__(self, points: Floats) -> None:
         self._distances = squareform(pdist(points))
 
-    def sums_to(self, labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.float64]:
+    def sums_to(self, labels: Integers, n_clusters: int) -> Floats:
         """The (n_clusters, n) sums of the distances from each cluster's points to each point."""
         order = np.argsort(labels, kind="stable")
         present, starts = np.unique(labels[order], return_index=True)
@@ -125,21 +104,16 @@ class SilhouetteJudge:
         sums[present] = np.add.reduceat(self._distances[order], starts, axis=0)
         return sums
 
-    def score(self, labels: NDArray[np.int64], n_clusters: int) -> float:
+    def score(self, labels: Integers, n_clusters: int) -> float:
         """The mean silhouette of one clustering."""
         return silhouette(self.sums_to(labels, n_clusters), labels)
 
 
-def silhouette(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
-    """The mean silhouette, from each point's distance sums to the clusters.
+def silhouette(sums: Floats, labels: Integers) -> float:
+    """The mean silhouette, from each point's distance sums (n_clusters, n) to the clusters.
 
     A point alone in its cluster counts 0, as usual. A cluster that has no point in the subsample
     is no neighbour of any. If only one cluster has points there is nothing to compare: 0.
-
-    Parameters
-    ----------
-    sums : (n_clusters, n) array
-    labels : (n,) int array
     """
     sizes = np.bincount(labels, minlength=len(sums))
     if np.count_nonzero(sizes) < 2:
@@ -157,10 +131,7 @@ def silhouette(sums: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
 
 
 def oversegment(
-    data: NDArray[np.float64],
-    n_centres: int,
-    rng: np.random.Generator,
-    starts: NDArray[np.float64] | None = None,
+    data: Floats, n_centres: int, rng: np.random.Generator, starts: Floats | None = None
 ) -> Segmentation:
     """Cluster finely and plan the merging; ``starts`` are initial centres, k-means++ otherwise.
 
@@ -169,23 +140,18 @@ def oversegment(
     labels = run_kmeans(data, n_centres, rng, starts)
     labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     sizes = np.bincount(labels)
-    sums = np.zeros((len(sizes), data.shape[1]))
-    np.add.at(sums, labels, data)
-    return Segmentation(labels, sums, sizes, _merge_tree(sums / sizes[:, None]))
+    sums = _sums_by(labels, data)
+    centres = sums / sizes[:, None]
+    tree = linkage(centres, method="average") if len(centres) > 1 else np.empty((0, 4))
+    return Segmentation(labels, sums, sizes, tree)
 
 
 def judge_counts(
-    segmentation: Segmentation,
-    judge: SilhouetteJudge,
-    rows: NDArray[np.int64],
-    counts: Iterable[int],
+    segmentation: Segmentation, judge: SilhouetteJudge, rows: Integers, counts: Iterable[int]
 ) -> tuple[CountCandidate, ...]:
     """One candidate for each count that the segmentation can be merged to.
 
-    Parameters
-    ----------
-    rows : (n,) int array
-        Which rows of the data the judge holds.
+    ``rows`` (n,) are the rows of the data that the judge holds.
     """
     fine = segmentation.labels[rows]
     wanted = {count for count in counts if 1 <= count <= segmentation.n_centres}
@@ -210,7 +176,7 @@ def best_candidates(
     return tuple(ranked[:n_best])
 
 
-def has_clusters(data: NDArray[np.float64], rng: np.random.Generator) -> bool:
+def has_clusters(data: Floats, rng: np.random.Generator) -> bool:
     """Whether the data fall into clusters more clearly than one Gaussian does.
 
     A silhouette exists from two clusters on, so it cannot say 'one', and the paper says nothing
@@ -239,7 +205,7 @@ def has_clusters(data: NDArray[np.float64], rng: np.random.Generator) -> bool:
 
 
 def scan_counts(
-    points: NDArray[np.float64], counts: Sequence[int], rng: np.random.Generator
+    points: Floats, counts: Sequence[int], rng: np.random.Generator
 ) -> tuple[int, float]:
     """The number of clusters, out of ``counts``, with the best silhouette; and that silhouette.
 
@@ -253,8 +219,8 @@ def scan_counts(
 
 
 def cluster_exactly(
-    data: NDArray[np.float64], n_clusters: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    data: Floats, n_clusters: int, rng: np.random.Generator
+) -> tuple[Integers, Floats]:
     """k-means with a known number of clusters: the label of each row, and the means.
 
     k-means with tens of clusters rarely finds them all from one random start. One start is made
@@ -267,7 +233,7 @@ def cluster_exactly(
     judge = SilhouetteJudge(data[rows])
     finely = min(OVERSEGMENTATION * n_clusters, max(n_clusters, len(data) // 2))
     segmentation = oversegment(data, finely, rng)
-    starts: list[NDArray[np.float64] | None] = [None] * PLAIN_STARTS
+    starts: list[Floats | None] = [None] * PLAIN_STARTS
     if segmentation.n_centres >= n_clusters:
         starts.insert(0, segmentation.means(segmentation.cut(n_clusters)))
     runs = [run_kmeans(data, n_clusters, rng, start) for start in starts]
@@ -279,18 +245,12 @@ def cluster_exactly(
             "fewer or smaller latents, may help"
         )
     labels = max(full, key=lambda run: judge.score(run[rows], n_clusters))
-    sizes = np.bincount(labels)
-    means = np.zeros((n_clusters, data.shape[1]))
-    np.add.at(means, labels, data)
-    return labels, means / sizes[:, None]
+    return labels, _sums_by(labels, data) / np.bincount(labels)[:, None]
 
 
 def run_kmeans(
-    data: NDArray[np.float64],
-    n_clusters: int,
-    rng: np.random.Generator,
-    starts: NDArray[np.float64] | None = None,
-) -> NDArray[np.int64]:
+    data: Floats, n_clusters: int, rng: np.random.Generator, starts: Floats | None = None
+) -> Integers:
     """The cluster of each row after one run of k-means; never more clusters than distinct rows."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -311,29 +271,26 @@ def run_kmeans(
         return np.asarray(model.fit(data).labels_, dtype=np.int64)
 
 
-def nearest(points: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray[np.int64]:
+def nearest(points: Floats, means: Floats) -> Integers:
     """The position of the mean nearest to each point, in L2."""
-    from scipy.spatial.distance import cdist
-
     return np.asarray(cdist(points, means).argmin(axis=1), dtype=np.int64)
 
 
-def count_distinct_rows(data: NDArray[np.float64], enough: int) -> int:
+def count_distinct_rows(data: Floats, enough: int) -> int:
     """How many rows are distinct; from ``enough`` on, at least that many."""
     seen = len(np.unique(data[: 2 * enough], axis=0))
     return seen if seen >= enough else len(np.unique(data, axis=0))
 
 
-def sample_rows(n_rows: int, at_most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def sample_rows(n_rows: int, at_most: int, rng: np.random.Generator) -> Integers:
     """All row numbers, or ``at_most`` of them drawn without replacement; ascending."""
     if n_rows <= at_most:
         return np.arange(n_rows, dtype=np.int64)
     return np.sort(rng.choice(n_rows, at_most, replace=False)).astype(np.int64)
 
 
-def _merge_tree(centres: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.cluster.hierarchy import linkage
-
-    if len(centres) == 1:
-        return np.empty((0, 4))
-    return np.asarray(linkage(centres, method="average"), dtype=np.float64)
+def _sums_by(labels: Integers, rows: Floats) -> Floats:
+    """The sum of the rows with each label, from 0 to the largest."""
+    sums = np.zeros((int(labels.max()) + 1, rows.shape[1]))
+    np.add.at(sums, labels, rows)
+    return sums

@@ -23,9 +23,9 @@ from itertools import product
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
-from mixoracle._arrays import frozen_array
+from mixoracle._arrays import Bools, Floats, FrozenArrays, frozen_array
 from mixoracle.errors import InvalidInputError
 
 # The observed variables of a set S, ascending.
@@ -38,19 +38,11 @@ ALIGNMENT_SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CountCandidate:
-    """One possible number of components of a set of variables, with its evidence.
+class CountCandidate(FrozenArrays):
+    """One possible number of components of a set of variables, with its evidence."""
 
-    Parameters
-    ----------
-    means : (n_components, width) array
-        The means of the mixture with this many components, over the coordinates of the set.
-    silhouette : float
-        From -1 to 1; 0 by convention for a single component, which has none.
-    """
-
-    means: NDArray[np.float64]
-    silhouette: float
+    means: Floats  # (n_components, width), of such a mixture, over the coordinates of the set
+    silhouette: float  # from -1 to 1; 0 by convention for a single component, which has none
 
     def __post_init__(self) -> None:
         means = frozen_array(self.means, np.float64, "candidate means")
@@ -62,8 +54,7 @@ class CountCandidate:
             raise InvalidInputError(
                 f"a silhouette should lie between -1 and 1; got {self.silhouette}"
             )
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "silhouette", float(self.silhouette))
+        self._keep(means=means, silhouette=float(self.silhouette))
 
     @property
     def n_components(self) -> int:
@@ -75,34 +66,16 @@ class CountCandidate:
         """What this candidate brings to the weight of a vote."""
         return max(self.silhouette, 0.0)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CountCandidate):
-            return NotImplemented
-        return self.silhouette == other.silhouette and np.array_equal(self.means, other.means)
-
-    def __hash__(self) -> int:
-        return hash((self.silhouette, self.means.shape, self.means.tobytes()))
-
     def __repr__(self) -> str:
         return f"CountCandidate({self.n_components} components, silhouette={self.silhouette:.3f})"
 
 
 @dataclass(frozen=True)
 class Tally:
-    """The votes that one candidate received, by kind.
+    """The votes that one candidate received, by kind."""
 
-    Parameters
-    ----------
-    n_components : int
-        Which candidate.
-    silhouette : float
-        Its own silhouette, which decides only between equal totals.
-    divisibility, means : float
-        Its votes of either kind.
-    """
-
-    n_components: int
-    silhouette: float
+    n_components: int  # which candidate
+    silhouette: float  # its own, which decides only between equal totals
     divisibility: float = 0.0
     means: float = 0.0
 
@@ -114,18 +87,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class Election:
-    """The votes on k(S) for one set of variables.
-
-    Parameters
-    ----------
-    members : tuple of int
-        The observed variables in S, ascending.
-    tallies : tuple of Tally
-        One for each candidate.
-    """
+    """The votes on k(S) for one set of variables."""
 
     members: Members
-    tallies: tuple[Tally, ...]
+    tallies: tuple[Tally, ...]  # one for each candidate
 
     def __post_init__(self) -> None:
         if not self.tallies:
@@ -170,28 +135,22 @@ def pair_counts(first: Iterable[int], second: Iterable[int], largest: int) -> tu
     return tuple(sorted(found))
 
 
-def means_align(
-    projected: NDArray[np.float64], means: NDArray[np.float64], share: float = ALIGNMENT_SHARE
-) -> bool:
-    """Whether the means of a larger set, projected to S, are the means of S.
+def means_align(projected: Floats, means: Floats) -> bool:
+    """Whether the means of a larger set, (k(S'), width) projected to S, are the means of S.
 
-    Each projected mean has to lie near one of ``means``: no further from it than ``share`` of the
+    Each projected mean has to lie near one of ``means``: no further from it than a share of the
     distance from there to the next one. Each of ``means`` has to be met, and all equally often:
     every component over S is seen with k(S')/k(S) components over S' (``obs:counting``). Both
     arrays hold the coordinates of S and no others. With a single mean there is no next one to set
     a scale, and it is always met.
-
-    Parameters
-    ----------
-    projected : (k(S'), width) array
-    means : (k(S), width) array
     """
     if len(means) == 1:
         return True
-    between = _distances(means, means)
+    # cdist takes differences first, so that close points lose no digits.
+    between = cdist(means, means)
     np.fill_diagonal(between, np.inf)
-    reach = share * between.min(axis=1)
-    distance = _distances(projected, means)
+    reach = ALIGNMENT_SHARE * between.min(axis=1)
+    distance = cdist(projected, means)
     nearest = distance.argmin(axis=1)
     close = distance.min(axis=1) <= reach[nearest]
     met = np.bincount(nearest, minlength=len(means))
@@ -205,17 +164,15 @@ def elect(
 ) -> dict[Members, Election]:
     """Let all candidates vote and count; one election for each variable and each pair.
 
-    Parameters
-    ----------
-    singles : for each observed variable its candidates
-    pairs : for each pair (i, j), i < j, its candidates
-        Their means hold the coordinates of X_i, then those of X_j.
-    widths : the number of coordinates of each observed variable
+    ``singles`` and ``widths`` hold the candidates and the number of coordinates of each observed
+    variable, ``pairs`` the candidates of each pair (i, j), i < j, whose means hold the coordinates
+    of X_i, then those of X_j.
     """
-    votes: dict[Members, NDArray[np.float64]] = {
-        **{(i,): np.zeros((len(candidates), 2)) for i, candidates in enumerate(singles)},
-        **{pair: np.zeros((len(candidates), 2)) for pair, candidates in pairs.items()},
+    standing: dict[Members, Sequence[CountCandidate]] = {
+        **{(i,): candidates for i, candidates in enumerate(singles)},
+        **pairs,
     }
+    votes = {members: np.zeros((len(held), 2)) for members, held in standing.items()}
     for (i, j), candidates in pairs.items():
         coordinates = {i: slice(0, widths[i]), j: slice(widths[i], widths[i] + widths[j])}
         for member, columns in coordinates.items():
@@ -227,16 +184,21 @@ def elect(
             mutual = weight[:, :, None] * agreement
             votes[(member,)] += mutual.max(axis=1)
             votes[(i, j)] += mutual.max(axis=0)
-    held_by: dict[Members, Sequence[CountCandidate]] = {
-        **{(i,): held for i, held in enumerate(singles)},
-        **pairs,
+    return {
+        members: Election(
+            members,
+            tuple(
+                Tally(held.n_components, held.silhouette, float(by_count), float(by_means))
+                for held, (by_count, by_means) in zip(candidates, votes[members], strict=True)
+            ),
+        )
+        for members, candidates in standing.items()
     }
-    return {members: _election(members, held_by[members], votes[members]) for members in votes}
 
 
 def _agreement(
     singles: Sequence[CountCandidate], pairs: Sequence[CountCandidate], columns: slice
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Which candidates agree by divisibility [..., 0] and by means [..., 1]."""
     agreement = np.zeros((len(singles), len(pairs), 2), dtype=np.bool_)
     for s, single in enumerate(singles):
@@ -244,22 +206,3 @@ def _agreement(
             agreement[s, c, 0] = pair.n_components % single.n_components == 0
             agreement[s, c, 1] = means_align(pair.means[:, columns], single.means)
     return agreement
-
-
-def _election(
-    members: Members, candidates: Sequence[CountCandidate], votes: NDArray[np.float64]
-) -> Election:
-    return Election(
-        members,
-        tuple(
-            Tally(held.n_components, held.silhouette, float(by_count), float(by_means))
-            for held, (by_count, by_means) in zip(candidates, votes, strict=True)
-        ),
-    )
-
-
-def _distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Euclidean distances, differences taken first so that close points lose no digits."""
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(first, second), dtype=np.float64)

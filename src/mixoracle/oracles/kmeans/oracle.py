@@ -15,13 +15,13 @@ component) the choice made is stated beside the code that makes it.
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.errors import InvalidInputError, ProjectionError
 from mixoracle.mixtures.preparation import Prepared
@@ -33,7 +33,7 @@ from mixoracle.oracles.kmeans.clusters import (
     OVERSEGMENTATION,
     best_candidates,
 )
-from mixoracle.oracles.kmeans.consensus import CountCandidate, Election, Members, elect
+from mixoracle.oracles.kmeans.consensus import elect
 from mixoracle.oracles.kmeans.tasks import Workbench
 from mixoracle.oracles.run import Run, Stage
 from mixoracle.oracles.subsets import checked_members, count_by_parents
@@ -46,6 +46,7 @@ LARGEST_SUBSET = 3
 MAX_CENTRES = 500
 
 
+@dataclass(kw_only=True, eq=False)
 class KMeansOracle:
     """Count mixture components as the paper does, and learn the map L once Γ is known.
 
@@ -87,34 +88,18 @@ class KMeansOracle:
     (3, 3)
     """
 
-    k_max_: int
-    single_candidates_: tuple[tuple[CountCandidate, ...], ...]
-    pair_candidates_: dict[Members, tuple[CountCandidate, ...]]
-    triple_candidates_: dict[Members, tuple[CountCandidate, ...]]
-    votes_: dict[Members, Election]
-    bipartite_: Bipartite | None
     # Each count is estimated on its own, so no graph need fit them all: the closest one is taken.
     count_tolerance: ClassVar[float] = float("inf")
-    _projection: tuple[Projection, NDArray[np.int64]] | None
-    _bench: Workbench
 
-    def __init__(
-        self,
-        *,
-        max_components: int | None = None,
-        n_candidates: int = 5,
-        random_state: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.max_components = max_components
-        self.n_candidates = n_candidates
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    max_components: int | None = None
+    n_candidates: int = 5
+    random_state: int | np.random.Generator | None = None
+    n_jobs: int | None = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's arguments, so that scikit-learn can clone the oracle."""
         del deep  # nothing here holds parameters of its own
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def set_params(self, **params: Any) -> Self:
         """Change some of the constructor's arguments."""
@@ -128,19 +113,12 @@ class KMeansOracle:
             setattr(self, name, value)
         return self
 
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
-        return f"KMeansOracle({inside})"
-
     def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
         """The one candidate that the learner gets: counts, and the map L once Γ is known."""
         run = run.with_own(self.max_components, self.n_jobs, self.random_state)
         run.report(Stage.COUNTING)
-        oracle = KMeansOracle(
-            max_components=run.max_components,
-            n_candidates=self.n_candidates,
-            random_state=run.rng,
-            n_jobs=run.n_jobs,
+        oracle = replace(
+            self, max_components=run.max_components, random_state=run.rng, n_jobs=run.n_jobs
         )
         return (Candidate.from_counts(oracle.fit(prepared.observations), "kmeans"),)
 
@@ -155,15 +133,16 @@ class KMeansOracle:
         singles = bench.singles([k_max if about > 1 else 1 for about in scanned], self.n_candidates)
         pairs = bench.pairs(singles)
         votes = elect(singles, pairs, bench.widths)
-        candidates: dict[Members, tuple[CountCandidate, ...]] = {
-            **{(i,): held for i, held in enumerate(singles)},
-            **pairs,
+        elected = {
+            members: (pairs[members] if len(members) > 1 else singles[members[0]])[vote.position]
+            for members, vote in votes.items()
         }
-        elected = {members: held[votes[members].position] for members, held in candidates.items()}
         self.triple_candidates_ = bench.triples(elected)
         self.k_max_, self.votes_ = k_max, votes
         self.single_candidates_, self.pair_candidates_ = singles, pairs
-        self.bipartite_, self._projection, self._bench = None, None, bench
+        self.bipartite_: Bipartite | None = None
+        self._projection: tuple[Projection, Integers] | None = None
+        self._bench = bench
         return self
 
     @property
@@ -212,11 +191,11 @@ class KMeansOracle:
         return self._projected()[0]
 
     @property
-    def assignments(self) -> NDArray[np.int64]:
+    def assignments(self) -> Integers:
         """The row of :meth:`projection` that each sample belongs to, (N,)."""
         return self._projected()[1]
 
-    def _projected(self) -> tuple[Projection, NDArray[np.int64]]:
+    def _projected(self) -> tuple[Projection, Integers]:
         self._check_is_fitted()
         if self.bipartite_ is None:
             raise InvalidInputError(
@@ -224,19 +203,16 @@ class KMeansOracle:
                 "from Γ; recover it from the counts and ask informed_by(bipartite).projection()"
             )
         if self._projection is None:
-            self._projection = self._project(self.bipartite_)
+            counts = [count_by_parents(self.bipartite_, [i]) for i in range(self.n_observed)]
+            total = count_by_parents(self.bipartite_, range(self.n_observed))
+            n_samples = len(self._bench.blocks[0])
+            if total > n_samples:
+                raise ProjectionError(
+                    f"Γ implies {total} components over X, more than the {n_samples} samples; "
+                    "more samples, or a graph with fewer or smaller latents, are needed"
+                )
+            self._projection = self._bench.project(total, counts)
         return self._projection
-
-    def _project(self, bipartite: Bipartite) -> tuple[Projection, NDArray[np.int64]]:
-        counts = [count_by_parents(bipartite, [i]) for i in range(self.n_observed)]
-        total = count_by_parents(bipartite, range(self.n_observed))
-        n_samples = len(self._bench.blocks[0])
-        if total > n_samples:
-            raise ProjectionError(
-                f"Γ implies {total} components over X, more than the {n_samples} samples; "
-                "more samples, or a graph with fewer or smaller latents, are needed"
-            )
-        return self._bench.project(total, counts)
 
     def _checked_limit(self, observations: Observations) -> int:
         """Refuse what k-means cannot use; return the largest count worth trying."""

@@ -14,8 +14,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.model import Projection
 from mixoracle.observations import Observations
 from mixoracle.oracles.kmeans.clusters import (
@@ -38,21 +38,11 @@ from mixoracle.oracles.kmeans.triples import occupied, triple_counts, triple_loc
 
 @dataclass(frozen=True, eq=False)
 class Workbench:
-    """The data, and how to cluster any few variables of it.
+    """The data, and how to cluster any few variables of it."""
 
-    Parameters
-    ----------
-    blocks : for each observed variable an (N, width) array
-    rows : (n,) int array
-        The subsample on which silhouettes are measured, the same for all subsets.
-    limit : int
-        The largest number of clusters worth trying.
-    seed, n_jobs : int
-    """
-
-    blocks: tuple[NDArray[np.float64], ...]
-    rows: NDArray[np.int64]
-    limit: int
+    blocks: tuple[Floats, ...]  # (N, width) for each observed variable
+    rows: Integers  # (n,), the subsample on which silhouettes are measured for all subsets
+    limit: int  # the largest number of clusters worth trying
     seed: int
     n_jobs: int
 
@@ -124,7 +114,7 @@ class Workbench:
             tasks.append((self._blocks_of(triple), self.rows, counts, self.seed, starts))
         return dict(zip(triples, self._run(_judge, tasks), strict=True))
 
-    def project(self, total: int, counts: Sequence[int]) -> tuple[Projection, NDArray[np.int64]]:
+    def project(self, total: int, counts: Sequence[int]) -> tuple[Projection, Integers]:
         """The map L by k-means with k(X) = ``total`` and k(X_i) = ``counts[i]`` components.
 
         Comes with the component over X of each sample.
@@ -139,7 +129,7 @@ class Workbench:
         weights = np.bincount(labels) / len(labels)
         return Projection(np.stack(projected, axis=1), weights), labels
 
-    def _blocks_of(self, members: Members) -> list[NDArray[np.float64]]:
+    def _blocks_of(self, members: Members) -> list[Floats]:
         """The blocks of some variables, not yet joined: that would hold every subset at once."""
         return [self.blocks[member] for member in members]
 
@@ -158,7 +148,7 @@ def _on_one_thread(task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return task(*arguments)
 
 
-def _scan(points: NDArray[np.float64], limit: int, seed: int) -> int:
+def _scan(points: Floats, limit: int, seed: int) -> int:
     rng = np.random.default_rng(seed)
     if not has_clusters(points, rng):
         return 1
@@ -166,11 +156,11 @@ def _scan(points: NDArray[np.float64], limit: int, seed: int) -> int:
 
 
 def _judge(
-    blocks: Sequence[NDArray[np.float64]],
-    rows: NDArray[np.int64],
+    blocks: Sequence[Floats],
+    rows: Integers,
     counts: tuple[int, ...],
     seed: int,
-    starts: NDArray[np.float64] | None = None,
+    starts: Floats | None = None,
 ) -> tuple[CountCandidate, ...]:
     """A candidate for each count, from as many centres as the largest, or from ``starts``."""
     data = np.hstack(blocks)
@@ -190,7 +180,5 @@ def _judge(
     )
 
 
-def _cluster(
-    blocks: Sequence[NDArray[np.float64]], n_clusters: int, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _cluster(blocks: Sequence[Floats], n_clusters: int, seed: int) -> tuple[Integers, Floats]:
     return cluster_exactly(np.hstack(blocks), n_clusters, np.random.default_rng(seed))

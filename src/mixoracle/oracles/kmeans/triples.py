@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.oracles.kmeans.clusters import nearest
 from mixoracle.oracles.kmeans.consensus import CountCandidate
 
@@ -26,16 +26,10 @@ def triple_counts(singles: Sequence[int], pairs: Sequence[int], largest: int) ->
     ``obs:counting`` makes it a multiple of all three pair counts. log k is a coverage function,
     hence submodular: k(a,b,c)·k(b) ≤ k(a,b)·k(b,c), and so for each shared variable. If the
     elected counts leave no such number they contradict each other; then any number from the
-    largest pair count on is possible and the silhouette has to decide alone.
-
-    Parameters
-    ----------
-    singles : k(X_a), k(X_b), k(X_c)
-    pairs : k(X_a, X_b), k(X_a, X_c), k(X_b, X_c)
-    largest : int
-        More components than this cannot be told apart.
+    largest pair count on is possible and the silhouette has to decide alone. More components
+    than ``largest`` cannot be told apart.
     """
-    (a, b, c), (ab, ac, bc) = singles, pairs
+    (a, b, c), (ab, ac, bc) = singles, pairs  # k of each variable, of each pair in this order
     smallest = max(pairs)
     bound = max(min(ab * ac // a, ab * bc // b, ac * bc // c), smallest)
     bound = max(min(bound, largest), 1)
@@ -44,17 +38,12 @@ def triple_counts(singles: Sequence[int], pairs: Sequence[int], largest: int) ->
     return allowed or tuple(range(min(smallest, bound), bound + 1))
 
 
-def triple_locations(
-    singles: Sequence[CountCandidate],
-    pairs: Sequence[CountCandidate],
-) -> NDArray[np.float64]:
+def triple_locations(singles: Sequence[CountCandidate], pairs: Sequence[CountCandidate]) -> Floats:
     """Where the components over (X_a, X_b, X_c) may lie; an (n_locations, width) array.
 
-    Parameters
-    ----------
-    singles : the elected mixtures of X_a, X_b and X_c
-    pairs : those of (X_a, X_b), (X_a, X_c) and (X_b, X_c)
-        Their means hold the coordinates of the first member, then those of the second.
+    ``singles`` are the elected mixtures of X_a, X_b and X_c, ``pairs`` those of (X_a, X_b),
+    (X_a, X_c) and (X_b, X_c), whose means hold the coordinates of the first member, then those of
+    the second.
     """
     a, b, c = singles
     ab, ac, bc = pairs
@@ -71,9 +60,7 @@ def triple_locations(
     )
 
 
-def occupied(
-    data: NDArray[np.float64], locations: NDArray[np.float64], at_most: int
-) -> NDArray[np.float64]:
+def occupied(data: Floats, locations: Floats, at_most: int) -> Floats:
     """The locations that are nearest to some row, the ``at_most`` fullest of them."""
     from sklearn.metrics import pairwise_distances_argmin
 
@@ -84,7 +71,7 @@ def occupied(
 
 def _pair_table(
     pair: CountCandidate, first: CountCandidate, second: CountCandidate
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Bools, Floats, Floats]:
     """Which single components occur together, and the pair's mean in either variable there.
 
     A pair mean belongs to the nearest mean of each variable, in the coordinates of that variable
