@@ -78,7 +78,7 @@ def test_the_learner_names_the_stages_that_we_listen_for(task):
     ("where", "name", "stage"),
     [
         (mixoracle.datasets, "paper_problem", "draw"),
-        (mixoracle.learner.SignatureOracle, "fit", "oracle"),
+        (mixoracle.SignatureOracle, "fit", "oracle"),
         (mixoracle.solving, "refine", "graph"),
         (LatentGraphLearner, "_search", "search"),
         (mixoracle.metrics, "compare_states", "compare"),

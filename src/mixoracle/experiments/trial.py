@@ -21,6 +21,7 @@ import numpy as np
 from mixoracle.errors import AssumptionWarning, MixoracleError
 from mixoracle.experiments.results import Result, Score
 from mixoracle.experiments.studies import Task
+from mixoracle.oracles.run import Stage
 
 if TYPE_CHECKING:
     from mixoracle.datasets import Problem
@@ -31,10 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # The stages that the learner reports after the oracle, and the stage of a trial that then begins.
-LEARNER_STAGES = {
-    "recovering the graph and refining it": "graph",
-    "searching the latent graph": "search",
-}
+LEARNER_STAGES = {Stage.REFINING: "graph", Stage.SEARCHING: "search"}
 # The verdict that says whether steps (b) to (d) met a contradiction.
 _CONSISTENCY = "obs:counting"
 
@@ -140,7 +138,7 @@ class _Trial:
         finally:
             self.known["seconds"] = round(perf_counter() - started, 3)
 
-    def _heard(self, told: str) -> None:
+    def _heard(self, told: Stage) -> None:
         self.stage = LEARNER_STAGES.get(told, self.stage)
 
     def _judge(self, problem: Problem, truth: LatentModel, learner: LatentGraphLearner) -> Result:
