@@ -137,7 +137,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     states_ : (N, m) int array
         The most likely state of each latent in each row.
     oracle_ : MixtureOracle
-        Answers k(S) and L of the model; without the data.
+        Answers k(S) and L of the model. It holds no data, unless an oracle that counts does.
     source_ : str
         Where the model comes from: the name of an oracle, or "knowledge".
     alternatives_ : tuple of Alternative
