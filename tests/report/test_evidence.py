@@ -204,3 +204,39 @@ def test_the_record_checks_itself(make_result):
     held = make_result().evidence
     with pytest.raises(InvalidInputError, match="a count and a scatter for each of the 6"):
         Evidence(**{**held.__dict__, "scatters": held.scatters[:-1]})
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            [4],
+            "X1: 1 of 400 values was treated as missing, because no other value is near (case 5)",
+        ),
+        (
+            range(12),
+            "X1: 12 of 400 values were treated as missing, because no other value is near "
+            "(cases 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)",
+        ),
+    ],
+)
+def test_values_that_were_set_aside_are_named(rows, expected):
+    problem = paper_problem(2, 4, 2, 400, random_state=0, covariance="code")
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    learner.set_aside_ = np.zeros_like(learner.set_aside_)
+    learner.set_aside_[list(rows), 0] = True
+    assert gather(learner, problem.observations).notes == (expected,)
+
+
+def test_values_that_were_set_aside_do_not_enter_what_is_shown():
+    problem = paper_problem(1, 3, 2, 1_000, random_state=0, covariance="code")
+    blocks = {name: problem.observations[name].copy() for name in problem.observations.names}
+    blocks["X1"][3] += 1e4
+    observations = Observations.from_arrays(blocks)
+    learner = LatentGraphLearner(random_state=0).fit(observations)
+    assert learner.set_aside_.sum() == 1
+    spoiled, clean = (
+        gather(LatentGraphLearner(random_state=0).fit(held), held).effects[0]
+        for held in (observations, problem.observations)
+    )
+    assert spoiled.share == pytest.approx(clean.share, abs=0.01)

@@ -74,7 +74,7 @@ def gather(
         for place, column in enumerate(fitted.columns_)
         if column.levels is not None and not had_levels[place]
     ]
-    observations = with_levels(observations, answers)
+    observations = _without_set_aside(with_levels(observations, answers), fitted.set_aside_)
     columns = [_numeric_columns(observations, name) for name in model.observed_names]
     labels = model.component_of_states(fitted.states_)
     pairs = islice(combinations(range(n), 2), MAX_PAIRS)
@@ -113,6 +113,15 @@ def gather(
     )
 
 
+def _without_set_aside(observations: Observations, set_aside: NDArray[np.bool_]) -> Observations:
+    """The observations as they were learned from: values that were set aside are missing."""
+    if not set_aside.any():
+        return observations
+    aside = np.repeat(set_aside, observations.widths, axis=1)
+    values = np.where(aside, np.nan, observations.values)
+    return Observations(values, observations.names, observations.widths, observations.levels)
+
+
 def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iterator[str]:
     """Which values were treated as missing because they stand alone, a sentence a variable."""
     for name, column in zip(names, set_aside.T, strict=True):
@@ -120,10 +129,10 @@ def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iter
         if len(rows):
             named = ", ".join(str(row + 1) for row in rows[:MAX_ROWS_NAMED])
             more = ", …" if len(rows) > MAX_ROWS_NAMED else ""
-            values, were = ("value", "was") if len(rows) == 1 else ("values", "were")
+            was, case = ("was", "case") if len(rows) == 1 else ("were", "cases")
             yield (
-                f"{name}: {len(rows):,} of {len(column):,} {values} {were} treated as missing, "
-                f"because no other value is near (rows {named}{more})"
+                f"{name}: {len(rows):,} of {len(column):,} values {was} treated as missing, "
+                f"because no other value is near ({case} {named}{more})"
             )
 
 
