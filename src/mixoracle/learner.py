@@ -10,8 +10,7 @@ those, is the model; the others are ``alternatives_``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -34,6 +33,7 @@ from mixoracle.inference import residuals
 from mixoracle.inference.outlying import density_limits, without_outlying
 from mixoracle.mixtures.columns import Column
 from mixoracle.mixtures.preparation import Prepared, prepare
+from mixoracle.mixtures.ties import without_copies
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
 from mixoracle.model.posterior import (
     draw,
@@ -48,7 +48,7 @@ from mixoracle.observations.source import Source
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
-from mixoracle.oracles.run import Report, Run, Stage, to_log
+from mixoracle.oracles.run import Report, Run, Stage, reporting
 from mixoracle.settings import Budget, Priors
 from mixoracle.solving import Recover, Solution, Solver
 
@@ -224,7 +224,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         oracle = resolve(self.oracle)
         known = self._known(observations.names)
         self._check_steps()
-        with _reporting(self.progress) as report:
+        with reporting(self.progress) as report:
             run = Run(
                 make_generator(self.random_state),
                 self.max_components,
@@ -234,8 +234,9 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 self._priors,
             )
             report(Stage.PREPARING)
+            distinct, copies = without_copies(observations)
             prepared = prepare(
-                observations, self.families, run.priors, run.budget, set_aside=self.set_aside
+                distinct, self.families, run.priors, run.budget, set_aside=self.set_aside
             )
             candidates = oracle.candidates(prepared, run)
             report(Stage.REFINING)
@@ -245,7 +246,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             solutions = solver.solve_all(candidates)
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in solutions]
-        self._take_over(source, solver, solutions, models)
+        self._take_over(source, solver, solutions, models, copies)
         return self
 
     def _take_over(
@@ -254,6 +255,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         solver: Solver,
         solutions: list[Solution],
         models: list[tuple[LatentModel, NDArray[np.int64]]],
+        copies: NDArray[np.int64],
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = solutions[0], models[0]
@@ -272,14 +274,14 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             _source=source,
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
-            set_aside_=prepared.set_aside,
+            set_aside_=prepared.set_aside[copies],
             _limits=density_limits(model.components or (), prepared),
             oracle_=best.counts,
             source_=best.source,
             counts_=ComponentCounts(observations.names, best.counts.count),
             bipartite_=best.graph,
             model_=model,
-            states_=states,
+            states_=states[copies],
             bic_=refinement.bic,
             log_likelihood_=refinement.log_likelihood,
             converged_=refinement.converged,
@@ -390,17 +392,3 @@ def _failure(verdicts: tuple[assumptions.Verdict, ...]) -> str:
     """What failed that matters, in one sentence; empty where nothing did."""
     failed = [v for v in verdicts if v.holds is False and v.label in _ESSENTIAL]
     return "; ".join(f"{verdict.name}: {verdict.message}" for verdict in failed)
-
-
-@contextmanager
-def _reporting(progress: bool | Report) -> Iterator[Report]:
-    """Whom to call with each stage: the user's callable, a spinner, or the log."""
-    if callable(progress):
-        yield progress
-    elif progress:
-        from rich.console import Console
-
-        with Console(stderr=True).status("starting") as status:
-            yield status.update
-    else:
-        yield to_log

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from mixoracle import LatentGraphLearner
+from mixoracle import LatentGraphLearner, Observations
 from mixoracle.datasets import paper_problem
+from mixoracle.errors import DataWarning
 from mixoracle.metrics import compare
-from mixoracle.mixtures.ties import rounding_step, spread_ties
+from mixoracle.mixtures.ties import rounding_step, spread_ties, without_copies
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -75,3 +76,44 @@ def test_rounding_does_not_hide_what_is_there(seed, share):
     found = compare(problem.model, learner.model_)
     assert found.domains_exact
     assert found.bipartite_exact
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_copies_are_counted_once(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(200, 4))
+    values[7, 2] = np.nan
+    order = rng.integers(200, size=500)
+    observations = Observations.from_array(values[order], groups=2)
+    with pytest.warns(DataWarning, match="of 500 rows are exact copies"):
+        distinct, member = without_copies(observations)
+    assert distinct.n_samples == len(np.unique(order))
+    np.testing.assert_array_equal(distinct.values[member], observations.values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.random.default_rng(0).integers(2, size=(300, 6)).astype(float),
+        np.round(np.random.default_rng(1).normal(size=(300, 2)), 1),
+        np.random.default_rng(2).normal(size=(300, 3)),
+    ],
+    ids=["answers", "rounded", "all different"],
+)
+def test_rows_that_agree_by_chance_are_no_copies(values):
+    observations = Observations.from_array(values)
+    distinct, member = without_copies(observations)
+    assert distinct is observations
+    np.testing.assert_array_equal(member, np.arange(len(values)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_entered_several_times_teach_nothing_new(seed):
+    problem = paper_problem(2, 5, 3, 600, random_state=seed, covariance="code")
+    once = LatentGraphLearner(random_state=0).fit(problem.observations)
+    repeated = problem.observations.take(np.repeat(np.arange(600), 5))
+    with pytest.warns(DataWarning, match="2400 of 3000 rows are exact copies"):
+        learner = LatentGraphLearner(random_state=0).fit(repeated)
+    assert learner.bic_ == once.bic_
+    np.testing.assert_array_equal(learner.states_, np.repeat(once.states_, 5, axis=0))
+    assert learner.set_aside_.shape == (3000, 5)

@@ -1,19 +1,24 @@
-"""Rounded numbers: values on a grid are spread evenly over their rounding step.
+"""Values that repeat: rounded numbers are spread over their step, copied rows counted once.
 
 A thermometer that shows tenths of a degree repeats each value hundreds of times. To a mixture of
 densities every repeated value is a component without any scatter, and the evidence for it has no
 limit. A rounded value is known to lie within half a step of what was written down, and nothing is
 known beyond that: so it is drawn uniformly from there. The rows come in canonical order, and the
-same rows are always spread alike.
+same rows are always spread alike. A row that was entered five times is evidence once.
 
 Assumes that columns with a few different values only were read as levels before.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import warnings
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mixoracle.errors import DataWarning
 from mixoracle.families.base import Floats
+from mixoracle.observations import Observations
 
 # Multiples of a rounding step, in floating point, are off by far less than this share of it.
 _ON_GRID = 0.01
@@ -50,3 +55,40 @@ def rounding_step(column: Floats) -> float:
     multiples = (distinct - distinct[0]) / step
     is_grid = bool(np.all(np.abs(multiples - np.round(multiples)) < _ON_GRID))
     return step if is_grid else 0.0
+
+
+def without_copies(observations: Observations) -> tuple[Observations, NDArray[np.int64]]:
+    """The rows that are no copy of an earlier one, and which of them each row is, (N,).
+
+    Two rows are copies if they agree in every column and one of these holds numbers that hardly
+    ever repeat otherwise: answers and rounded numbers agree by chance. Missing values agree.
+    """
+    values = observations.values
+    numbers = [held is None for block in observations.levels for held in block]
+    rows = np.arange(len(values))
+    if not any(_has_ties(column) for column in values.T[numbers]):
+        return observations, rows
+    comparable = np.where(np.isnan(values), np.inf, values)
+    _, first, member = np.unique(comparable, axis=0, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    distinct = observations.take(kept)
+    if len(kept) == len(rows) or not any(
+        _hardly_repeats(column) for column in distinct.values.T[numbers]
+    ):
+        return observations, rows
+    warnings.warn(
+        f"{len(rows) - len(kept)} of {len(rows)} rows are exact copies of others; each is counted "
+        "once",
+        DataWarning,
+        stacklevel=3,
+    )
+    return distinct, np.searchsorted(kept, first[member.ravel()])
+
+
+def _has_ties(column: Floats) -> bool:
+    return len(np.unique(column)) < len(column)
+
+
+def _hardly_repeats(column: Floats) -> bool:
+    seen = column[~np.isnan(column)]
+    return len(np.unique(seen)) > _MOSTLY_DIFFERENT * len(column)

@@ -8,7 +8,8 @@ take precedence, so that a name and an object behave alike.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -40,6 +41,20 @@ Report = Callable[[Stage], None]
 def to_log(stage: Stage) -> None:
     """Report a stage to the log."""
     logger.info("%s", stage)
+
+
+@contextmanager
+def reporting(progress: bool | Report) -> Iterator[Report]:
+    """Whom to call with each stage: the user's callable, a spinner, or the log."""
+    if callable(progress):
+        yield progress
+    elif progress:
+        from rich.console import Console
+
+        with Console(stderr=True).status("starting") as status:
+            yield status.update
+    else:
+        yield to_log
 
 
 @dataclass(frozen=True)
