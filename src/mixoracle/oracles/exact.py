@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.model import Bipartite, ComponentSet, LatentModel, Projection
+from mixoracle.model.joint_states import distinct_rows, numbered_columns
 from mixoracle.oracles.subsets import checked_members, checked_subsets, log_counts_by_parents
 
 # Equal components give equal log densities up to rounding; those of distinct components at a
@@ -115,12 +116,8 @@ class ExactOracle:
             return Projection(labels, weights)
         for i, firsts in enumerate(self._first_equal):
             labels[:, i] = firsts[labels[:, i]]
-        for column in labels.T:
-            column[:] = np.unique(column, return_inverse=True)[1]
-        distinct, member = np.unique(labels, axis=0, return_inverse=True)
-        merged = np.zeros(len(distinct))
-        np.add.at(merged, member.ravel(), weights)
-        return Projection(distinct, merged)
+        distinct, member, _ = distinct_rows(numbered_columns(labels))
+        return Projection(distinct, np.bincount(member, weights).astype(np.float64))
 
     def _count(self, members: frozenset[int]) -> int:
         chosen = sorted(members)

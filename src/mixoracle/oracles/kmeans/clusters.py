@@ -21,6 +21,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import ProjectionError
+from mixoracle.model.joint_states import numbered
 from mixoracle.oracles.kmeans.consensus import CountCandidate
 
 # A silhouette needs all distances among its points. 2000 points give its mean to about 0.01,
@@ -83,7 +84,7 @@ class Segmentation:
     def cut(self, n_clusters: int) -> Integers:
         """The merged cluster of each fine one, when ``n_clusters`` are left."""
         groups = next(held for count, held, _, _ in self.merges() if count == n_clusters)
-        return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+        return numbered(groups)
 
     def means(self, groups: Integers) -> Floats:
         """The mean of all rows in each merged cluster."""
@@ -138,7 +139,7 @@ def oversegment(
     There are never more centres than distinct rows, and a centre that loses all its rows is gone.
     """
     labels = run_kmeans(data, n_centres, rng, starts)
-    labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    labels = numbered(labels)
     sizes = np.bincount(labels)
     sums = _sums_by(labels, data)
     centres = sums / sizes[:, None]
