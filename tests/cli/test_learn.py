@@ -186,6 +186,16 @@ def test_force_does_not_touch_what_we_did_not_make(run, problem, tmp_path):
     assert (tmp_path / "thesis" / "chapter.tex").read_text() == "years of work"
 
 
+def test_force_does_not_delete_the_data_and_the_truth(run, tmp_path):
+    simulate = ("simulate", "--latents", 1, "--observed", 3, "--samples", 200, "--out", "problem")
+    assert run(*map(str, simulate), "--quiet").exit_code == 0
+    before = sorted(path.name for path in (tmp_path / "problem").rglob("*"))
+    result = run("learn", "problem/data.csv", "--out", "problem", "--force", "--quiet")
+    assert result.exit_code == 2
+    assert "holds the data themselves (data.csv)" in result.stderr
+    assert sorted(path.name for path in (tmp_path / "problem").rglob("*")) == before
+
+
 def test_a_file_in_the_place_of_the_folder(run, problem, tmp_path):
     (tmp_path / "result").write_text("")
     result = learn(run, problem, "--out", "result")

@@ -107,6 +107,17 @@ def test_rows_that_agree_by_chance_are_no_copies(values):
     np.testing.assert_array_equal(member, np.arange(len(values)))
 
 
+def test_rows_without_a_telling_value_are_no_copies():
+    values = np.column_stack([np.random.default_rng(0).normal(size=50), np.tile([0.0, 1.0], 25)])
+    values[[3, 5, 7], 0] = np.nan
+    values[[8, 9]] = np.nan
+    values[20] = values[10]
+    with pytest.warns(DataWarning, match="1 of 50 rows are"):
+        distinct, member = without_copies(Observations.from_array(values))
+    assert distinct.n_samples == 49
+    assert member[20] == member[10]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_entered_several_times_teach_nothing_new(seed):
     problem = paper_problem(2, 5, 3, 600, random_state=seed, covariance="code")

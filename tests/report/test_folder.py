@@ -42,13 +42,40 @@ def test_a_folder_appears_only_when_it_is_complete(tmp_path):
     assert [path.name for path in (tmp_path / "a" / "deep").iterdir()] == ["result"]
 
 
+OURS = '{"settings": {}}'
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"run.json": OURS, "thesis.tex": "years of work"},
+        {"run.json": '{"scripts": {}}'},
+        {"run.json": "not ours", "model.json": "{}"},
+        {"model.json": '{"a": "model of somebody else"}'},
+        {"run.json": "[1, 2]"},
+    ],
+    ids=["a foreign file", "a foreign run.json", "no JSON", "a foreign model.json", "a list"],
+)
+def test_a_folder_that_is_not_wholly_ours_is_never_replaced(tmp_path, held):
+    target = tmp_path / "result"
+    target.mkdir()
+    for name, text in held.items():
+        (target / name).write_text(text)
+    with (
+        pytest.raises(InvalidInputError, match="mixoracle did not make"),
+        new_folder(target, replace=True),
+    ):
+        pytest.fail("the folder was given away")
+    assert {path.name: path.read_text() for path in target.iterdir()} == held
+
+
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), Interrupted()])
 @pytest.mark.parametrize("existed", [True, False])
 def test_whatever_stops_the_work_leaves_things_as_they_were(tmp_path, error, existed):
     target = tmp_path / "result"
     if existed:
         target.mkdir()
-        (target / "run.json").write_text("old")
+        (target / "run.json").write_text(OURS)
 
     def fail():
         with new_folder(target, replace=True) as folder:
@@ -59,14 +86,14 @@ def test_whatever_stops_the_work_leaves_things_as_they_were(tmp_path, error, exi
         fail()
     assert [path.name for path in tmp_path.iterdir()] == (["result"] if existed else [])
     if existed:
-        assert (target / "run.json").read_text() == "old"
+        assert (target / "run.json").read_text() == OURS
 
 
 def test_replacing_leaves_nothing_of_the_old_one(tmp_path):
     target = tmp_path / "result"
     target.mkdir()
-    for name in ("run.json", "stale"):
-        (target / name).write_text("old")
+    for name in ("run.json", "arrays-0.npz"):
+        (target / name).write_text(OURS)
     with new_folder(target, replace=True) as folder:
         (folder / "run.json").write_text("new")
     assert [path.name for path in target.iterdir()] == ["run.json"]

@@ -160,7 +160,7 @@ def _learn(
     # The folder is made first: no place to write should not cost an hour of learning.
     with (
         staged(PLANS[settings["oracle"]], quiet or as_json) as tell,
-        new_folder(out, replace=force) as folder,
+        new_folder(out, replace=force, data=Path(data)) as folder,
     ):
         _, result = learn_into(folder, Path(data), given, settings, tell)
     evidence = result.evidence

@@ -60,8 +60,9 @@ def rounding_step(column: Floats) -> float:
 def without_copies(observations: Observations) -> tuple[Observations, NDArray[np.int64]]:
     """The rows that are no copy of an earlier one, and which of them each row is, (N,).
 
-    Two rows are copies if they agree in every column and one of these holds numbers that hardly
-    ever repeat otherwise: answers and rounded numbers agree by chance. Missing values agree.
+    Two rows are copies if they agree in every column, and one of the values that they share is a
+    number of a column in which hardly one repeats otherwise: answers and rounded numbers agree by
+    chance. Missing values agree.
     """
     values = observations.values
     numbers = [held is None for block in observations.levels for held in block]
@@ -70,11 +71,10 @@ def without_copies(observations: Observations) -> tuple[Observations, NDArray[np
         return observations, rows
     comparable = np.where(np.isnan(values), np.inf, values)
     _, first, member = np.unique(comparable, axis=0, return_index=True, return_inverse=True)
-    kept = np.sort(first)
-    distinct = observations.take(kept)
-    if len(kept) == len(rows) or not any(
-        _hardly_repeats(column) for column in distinct.values.T[numbers]
-    ):
+    telling = np.array(numbers) & [_hardly_repeats(column) for column in values[first].T]
+    original = np.where(np.isnan(values[:, telling]).all(axis=1), rows, first[member.ravel()])
+    kept = np.unique(original)
+    if len(kept) == len(rows):
         return observations, rows
     warnings.warn(
         f"{len(rows) - len(kept)} of {len(rows)} rows are exact copies of others; each is counted "
@@ -82,7 +82,7 @@ def without_copies(observations: Observations) -> tuple[Observations, NDArray[np
         DataWarning,
         stacklevel=3,
     )
-    return distinct, np.searchsorted(kept, first[member.ravel()])
+    return observations.take(kept), np.searchsorted(kept, original)
 
 
 def _has_ties(column: Floats) -> bool:

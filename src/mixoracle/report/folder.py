@@ -32,8 +32,13 @@ STATES_FILE = "states.csv"
 REPORT_FILE = "report.html"
 GRAPH_FILE = "graph.svg"
 MODEL_FILE = "model.json"
-# Only a folder that holds one of these was made by us, and only such a one may be replaced.
-_OURS = (RUN_FILE, MODEL_FILE)
+# Only a folder that holds nothing else was made by us, and only such a one may be replaced.
+_OURS = (
+    *(RUN_FILE, EVIDENCE_FILE, STATES_FILE, REPORT_FILE, GRAPH_FILE, MODEL_FILE),
+    *("arrays-*.npz", "data.csv", "truth"),
+)
+# Our run.json says one of these: how a result was learned, or how a problem was drawn.
+_OUR_RUNS = ("settings", "simulated")
 _RUN_KEYS = ("data", "settings", "timings", "versions", "platform", "finished")
 _PROBABILITY_DIGITS = 4
 
@@ -48,11 +53,21 @@ class Result:
 
 
 @contextmanager
-def new_folder(path: str | PathLike[str], *, replace: bool = False) -> Iterator[Path]:
-    """Give a folder to fill; it becomes ``path`` when the block ends well, else it vanishes."""
+def new_folder(
+    path: str | PathLike[str], *, replace: bool = False, data: Path | None = None
+) -> Iterator[Path]:
+    """Give a folder to fill; it becomes ``path`` when the block ends well, else it vanishes.
+
+    With ``replace`` an earlier folder of ours gives way, unless ``data`` lies in it.
+    """
     # The whole path, since "." has no name of its own and a link should stay one.
     target = Path(path).resolve()
     _refuse_to_overwrite(target, Path(path), replace)
+    if data is not None and target in data.resolve().parents and any(target.iterdir()):
+        raise InvalidInputError(
+            f"{path} holds the data themselves ({data.name}) and is not replaced, even with "
+            "--force; choose another folder"
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
     try:
@@ -80,11 +95,22 @@ def _refuse_to_overwrite(target: Path, shown: Path, replace: bool) -> None:
             f"{shown} exists already and would be overwritten; choose another folder, or say "
             "--force"
         )
-    if not any((target / name).is_file() for name in _OURS):
+    if not _is_ours(target):
         raise InvalidInputError(
             f"{shown} holds files that mixoracle did not make and is not replaced, even with "
             "--force; choose another folder"
         )
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder holds nothing but what mixoracle leaves, by name and by its own record."""
+    if not all(any(entry.match(name) for name in _OURS) for entry in folder.iterdir()):
+        return False
+    try:
+        run = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(run, dict) and any(key in run for key in _OUR_RUNS)
 
 
 def write_result(
