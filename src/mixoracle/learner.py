@@ -30,7 +30,7 @@ from mixoracle.errors import (
 )
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals
-from mixoracle.inference.outlying import density_limits, without_outlying
+from mixoracle.inference.outlying import density_limits, reassigned, without_outlying
 from mixoracle.mixtures.columns import Column
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
@@ -270,18 +270,19 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         if failure and self.strict:
             raise AssumptionFailedError(failure)
         refinement = best.refinement
+        limits = density_limits(model.components or (), prepared)
         self.__dict__.update(
             _source=source,
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
             set_aside_=prepared.set_aside[copies],
-            _limits=density_limits(model.components or (), prepared),
+            _limits=limits,
             oracle_=best.counts,
             source_=best.source,
             counts_=ComponentCounts(observations.names, best.counts.count),
             bipartite_=best.graph,
             model_=model,
-            states_=states[copies],
+            states_=reassigned(model, prepared, states, limits)[copies],
             bic_=refinement.bic,
             log_likelihood_=refinement.log_likelihood,
             converged_=refinement.converged,

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixoracle.families.base import Floats
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.model import ComponentSet
+from mixoracle.model import ComponentSet, LatentModel
+from mixoracle.model.posterior import most_likely_states
 
 # How many nats less likely than the least likely of all others a value has to be: those that were
 # kept are a sample, and the next one may be a little more extreme.
@@ -43,6 +45,20 @@ def without_outlying(
         outlying = _best_log_density(held, block) < limit if np.isfinite(limit) else None
         kept.append(block if outlying is None else np.where(outlying[:, None], np.nan, block))
     return kept
+
+
+def reassigned(
+    model: LatentModel, prepared: Prepared, states: NDArray[np.int64], limits: Floats
+) -> NDArray[np.int64]:
+    """The states (N, m) of the rows, those with a value set aside judged as new rows would be."""
+    rows = np.flatnonzero(prepared.set_aside.any(axis=1))
+    if not len(rows) or model.components is None:
+        return states
+    own = [prepared.observations[i][rows] for i in range(prepared.n_observed)]
+    blocks = without_outlying(model.components, own, limits)
+    answer = states.copy()
+    answer[rows] = most_likely_states(model, blocks)
+    return answer
 
 
 def _best_log_density(components: ComponentSet, block: Floats) -> Floats:

@@ -171,8 +171,8 @@ def prepare(
         kinds = [read_as[c].family for c in order]
         sizes = [read_as[c].n_levels for c in order]
         encoder = fit_encoder(own, kinds, sizes, priors)
-        if encoder.is_shape_judged:
-            own = spread_ties(own)
+        if encoder.is_shape_judged and (spread := spread_ties(own)) is not own:
+            own, encoder = spread, fit_encoder(spread, kinds, sizes, priors)
         if encoder.is_shape_judged and set_aside:
             family = encoder.for_search().family
             aside[rows, i] = alone = isolated(encoder.encode(own), family, budget, priors)

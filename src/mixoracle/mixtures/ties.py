@@ -24,6 +24,8 @@ from mixoracle.observations import Observations
 _ON_GRID = 0.01
 # In numbers that were not rounded hardly a value repeats; in rounded ones most do.
 _MOSTLY_DIFFERENT = 0.5
+# Fewer different numbers are a scale of marks, or too few to tell.
+_FEWEST_DIFFERENT = 20
 _SEED = 0
 
 
@@ -90,5 +92,5 @@ def _has_ties(column: Floats) -> bool:
 
 
 def _hardly_repeats(column: Floats) -> bool:
-    seen = column[~np.isnan(column)]
-    return len(np.unique(seen)) > _MOSTLY_DIFFERENT * len(column)
+    n_different = len(np.unique(column[~np.isnan(column)]))
+    return n_different > max(_FEWEST_DIFFERENT, _MOSTLY_DIFFERENT * len(column))
