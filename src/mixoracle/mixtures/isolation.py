@@ -3,8 +3,8 @@
 One value out of place in a thousand looks, to any mixture, like a component of its own, and each
 such component is a hidden state that does not exist. A row that belongs to some component has
 others close by, however small the component is; a row that was measured or copied wrongly has
-none. Rows are suspect if the distance to one of their nearest neighbours is extreme, on a
-logarithmic scale, against the quartiles of all rows [1]_. A suspect stands alone if no other row
+none. Rows are suspect if their nearest neighbour is further away than nearly all eighth ones are,
+on a logarithmic scale and by the quartiles of all rows [1]_. A suspect stands alone if no other row
 is within the distance that two rows of one component have, by the scatter within the components
 of all rows that are not suspect. Such a value is a missing value and nothing more: the other
 variables of the same row still count.
@@ -65,25 +65,27 @@ def _distinct(block: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _suspects(block: Floats, budget: Budget, priors: Priors) -> Bools:
-    """Rows whose distance to a near neighbour is extreme, by the quartiles of its logarithm.
+    """Rows whose nearest neighbour is further away than all but an extreme eighth one.
 
-    The quartiles show in some of the rows. A row that is close to one of those, which has its own
-    neighbours close by, has neighbours enough; only the few others are looked at themselves.
+    Extreme is by the quartiles of the logarithm, which show in some of the rows. A row that is
+    close to one of those, which has its own neighbours close by, has neighbours enough; only the
+    few others are looked at themselves.
     """
     tree = KDTree(_at_most(block, budget.search_rows))
-
-    def distance(rows: Floats) -> Floats:
-        return np.asarray(tree.query(rows, k=[budget.neighbours + 1])[0])[:, 0]
-
     some = _at_most(block, budget.isolation_rows)
-    known = distance(some)
+    known = _distance(tree, some, budget.neighbours)
     scale = np.log(np.maximum(known, np.finfo(float).tiny))
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
     limit = np.exp(middle + priors.isolation * (high - low) / _NORMAL_QUARTILES)
     to_known, which = KDTree(some).query(block)
     far = np.asarray(to_known + known[which] > limit)
-    far[far] = distance(block[far]) > limit
+    far[far] = _distance(tree, block[far], 1) > limit
     return far
+
+
+def _distance(tree: KDTree, rows: Floats, neighbour: int) -> Floats:
+    """The distance of rows to that neighbour; the nearest row of all is the row itself."""
+    return np.asarray(tree.query(rows, k=[neighbour + 1])[0])[:, 0]
 
 
 def _without_company(
@@ -94,9 +96,7 @@ def _without_company(
     whitening = _within_components(some, family, budget, priors)
     # Twice a χ² variable is the squared distance of two rows of one normal component.
     reach = np.sqrt(2.0 * chi2.ppf(1.0 - priors.false_alarm, block.shape[1]))
-    tree = KDTree(block @ whitening)
-    # The nearest row of all is the row itself.
-    near = np.asarray(tree.query(block[suspects] @ whitening, k=[2])[0])[:, 0]
+    near = _distance(KDTree(block @ whitening), block[suspects] @ whitening, 1)
     return np.asarray(near > reach)
 
 
