@@ -21,7 +21,7 @@ values were seen (:class:`Patterns`), and uses the distribution of those alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
@@ -29,7 +29,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import Bools, FrozenArrays, Integers, frozen_array
+from mixoracle._arrays import Bools, FrozenArrays, Integers, distinct_patterns, frozen_array
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.settings import Priors
 
@@ -235,22 +235,6 @@ def positive_parameters(values: Any, shape: tuple[int, ...], what: str) -> Float
     return array
 
 
-def distinct_patterns(
-    seen: NDArray[np.bool_],
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """The different rows of ``seen`` (N, width) in order, and which of them each row is.
-
-    Eight values make a byte and bytes make a number, which sorts far more quickly than a row.
-    """
-    packed = np.packbits(seen, axis=1)
-    padded = np.zeros((len(seen), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    words = padded.view(">u8")
-    keys = words[:, 0] if words.shape[1] == 1 else words
-    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return seen[first], which.ravel().astype(np.int64)
-
-
 @dataclass(frozen=True)
 class Patterns:
     """Which values of a block were seen.
@@ -370,28 +354,6 @@ class Family(ABC):
         nothing is missing, or columns are independent, all features are such.
         """
         return features
-
-
-def joined_families(families: Sequence[Family]) -> tuple[list[int], list[tuple[Family, list[int]]]]:
-    """The places of families that stand alone, and the others joined, each with its places.
-
-    Joined families are independent within a component, so they need no patterns.
-    """
-    alone: list[int] = []
-    joined: list[tuple[Family, list[int]]] = []
-    for place, family in enumerate(families):
-        if family.joined_with(family) is None:
-            alone.append(place)
-            continue
-        for j, (known, places) in enumerate(joined):
-            both = known.joined_with(family)
-            if both is not None:
-                joined[j] = (both, places)
-                places.append(place)
-                break
-        else:
-            joined.append((family, [place]))
-    return alone, joined
 
 
 class LinearFamily(Family):

@@ -259,3 +259,25 @@ def _priors(prior: Prior) -> tuple[Prior, ...]:
 
 def _components(components: ComponentSet) -> tuple[ComponentSet, ...]:
     return cast(ProductComponents, components).parts
+
+
+def joined_families(families: Sequence[Family]) -> tuple[list[int], list[tuple[Family, list[int]]]]:
+    """The places of families that stand alone, and the others joined, each with its places.
+
+    Joined families are independent within a component, so they need no patterns.
+    """
+    alone: list[int] = []
+    joined: list[tuple[Family, list[int]]] = []
+    for place, family in enumerate(families):
+        if family.joined_with(family) is None:
+            alone.append(place)
+            continue
+        for j, (known, places) in enumerate(joined):
+            both = known.joined_with(family)
+            if both is not None:
+                joined[j] = (both, places)
+                places.append(place)
+                break
+        else:
+            joined.append((family, [place]))
+    return alone, joined

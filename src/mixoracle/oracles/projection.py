@@ -16,8 +16,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mixoracle._checks import check_whole
-from mixoracle.families.base import Floats, joined_families
+from mixoracle.families.base import Floats
 from mixoracle.families.choice import Families
+from mixoracle.families.product import joined_families
 from mixoracle.labels.labelling import Rows
 from mixoracle.labels.together import label_along
 from mixoracle.mixtures.mixture import fit_mixture
