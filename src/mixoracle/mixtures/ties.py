@@ -69,7 +69,8 @@ def without_copies(observations: Observations) -> tuple[Observations, NDArray[np
     values = observations.values
     numbers = [held is None for block in observations.levels for held in block]
     rows = np.arange(len(values))
-    if not any(_has_ties(column) for column in values.T[numbers]):
+    # Copies agree in every column, so one in which nothing repeats ends the search.
+    if not any(numbers) or not all(_has_ties(column) for column in values.T[numbers]):
         return observations, rows
     comparable = np.where(np.isnan(values), np.inf, values)
     _, first, member = np.unique(comparable, axis=0, return_index=True, return_inverse=True)
