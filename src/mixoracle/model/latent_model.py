@@ -5,15 +5,14 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mixoracle._arrays import Bools, FrozenArrays, Integers, frozen_bools, frozen_domain_sizes
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
-from mixoracle.model import inference
+from mixoracle.model import export, inference, storage
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
 from mixoracle.model.joint_states import codes_of_parents
@@ -148,71 +147,25 @@ class LatentModel(FrozenArrays):
         )
         return graph
 
-    def to_bif(self) -> str:
-        """The latents as a Bayesian network in BIF (see :mod:`mixoracle.model.export.bif`)."""
-        from mixoracle.model.export import to_bif
-
-        return to_bif(self)
-
-    def to_xmlbif(self) -> str:
-        """The same as :meth:`to_bif` in XML, which more tools read in full precision."""
-        from mixoracle.model.export import to_xmlbif
-
-        return to_xmlbif(self)
-
-    def to_graphml(self) -> str:
-        """G as GraphML."""
-        from mixoracle.model.export import to_graphml
-
-        return to_graphml(self)
-
-    def to_dot(self) -> str:
-        """G as a drawing for Graphviz."""
-        from mixoracle.model.export import to_dot
-
-        return to_dot(self)
-
-    def to_dagitty(self) -> str:
-        """G in DAGitty's format."""
-        from mixoracle.model.export import to_dagitty
-
-        return to_dagitty(self)
-
-    def to_json(self) -> str:
-        """The whole model as one JSON document."""
-        from mixoracle.model.export import to_json
-
-        return to_json(self)
-
-    def to_pyagrum(self) -> Any:
-        """The latents as a ``pyagrum.BayesNet`` (extra ``bn``)."""
-        from mixoracle.model.export import to_pyagrum
-
-        return to_pyagrum(self)
-
-    # Questions, each a function of the model.
+    # Questions, formats and files, each a function of the model.
     query = inference.query
     do = inference.do
     effect = inference.effect
+    to_bif = export.to_bif
+    to_xmlbif = export.to_xmlbif
+    to_graphml = export.to_graphml
+    to_dot = export.to_dot
+    to_dagitty = export.to_dagitty
+    to_json = export.to_json
+    to_pyagrum = export.to_pyagrum
+    save = storage.save_model
+    load = staticmethod(storage.load_model)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw G with matplotlib, into ``ax`` or into new axes, and return them."""
         from mixoracle.report.figures import plot
 
         return plot(self, ax)
-
-    def save(self, directory: str | PathLike[str]) -> None:
-        """Write ``model.json`` and its arrays into ``directory``, atomically."""
-        from mixoracle.model.storage import save_model
-
-        save_model(self, directory)
-
-    @staticmethod
-    def load(directory: str | PathLike[str]) -> LatentModel:
-        """Read what :meth:`save` wrote."""
-        from mixoracle.model.storage import load_model
-
-        return load_model(directory)
 
     def __repr__(self) -> str:
         lines = [f"LatentModel: {self.n_latent} latents behind {self.n_observed} observed"]

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,9 @@ from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
-from mixoracle.model.latent_model import LatentModel
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
 
 FORMAT = "mixoracle.LatentModel"
 FORMAT_VERSION = 1
@@ -40,7 +42,7 @@ _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
-    """Write a model into a directory, which is made if it is not there."""
+    """Write ``model.json`` and its arrays into a directory, made if need be; atomically."""
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, NDArray[Any]] = {"joint": model.joint.table}
@@ -64,7 +66,7 @@ def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
 
 
 def load_model(directory: str | PathLike[str]) -> LatentModel:
-    """Read a model back, checking all that can be checked."""
+    """Read what :func:`save_model` wrote, checking all that can be checked."""
     folder = Path(directory)
     header = _read_header(folder / MODEL_FILE)
     try:
@@ -181,6 +183,8 @@ def _read_arrays(folder: Path, entry: dict[str, str]) -> dict[str, NDArray[Any]]
 
 
 def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LatentModel:
+    from mixoracle.model.latent_model import LatentModel
+
     graph = header["latent_graph"]
     families: list[str] | None = header["components"]
     components = None

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model import LatentModel
 from mixoracle.model.export.agrum import to_pyagrum
 from mixoracle.model.export.bif import LatentNetwork, read_bif, read_xmlbif, to_bif, to_xmlbif
 from mixoracle.model.export.graph import (
@@ -25,6 +25,9 @@ from mixoracle.model.export.graph import (
 )
 from mixoracle.model.export.jsonfile import read_json, to_json
 from mixoracle.model.storage import write_atomically
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
 
 __all__ = [
     "CausalGraph",
@@ -46,7 +49,7 @@ __all__ = [
     "write",
 ]
 
-Readable = LatentModel | LatentNetwork | CausalGraph
+Readable: TypeAlias = "LatentModel | LatentNetwork | CausalGraph"
 
 _WRITERS: dict[str, Callable[[LatentModel], str]] = {
     ".bif": to_bif,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixoracle.errors import MissingDependencyError
-from mixoracle.model import LatentModel
 from mixoracle.model.export.bif import family_table
 from mixoracle.model.export.names import escaped
 from mixoracle.model.graphs import Edge
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
 
 
 def load_pyagrum() -> Any:

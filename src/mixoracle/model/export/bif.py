@@ -20,17 +20,21 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 import numpy as np
 
 from mixoracle._arrays import Floats
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model import JointTable, LatentModel
 from mixoracle.model.cpdag import refuse_cycles
 from mixoracle.model.export.names import identifiers
 from mixoracle.model.factorisation import along_axes, conditional, parents_of
 from mixoracle.model.graphs import Edge
+from mixoracle.model.joint import JointTable
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
 
 _KEYWORDS = ("network", "variable", "probability", "property", "type", "discrete", "table")
 _TOKEN = re.compile(r'"[^"]*"|[{}()\[\]|,;=]|[^\s{}()\[\]|,;="]+')

@@ -23,11 +23,13 @@ import numpy as np
 
 from mixoracle._arrays import Bools, FrozenArrays, frozen_bools
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model import CPDAG, LatentModel
+from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.export.names import escaped, unescaped
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from mixoracle.model.latent_model import LatentModel
 
 _FRAME = re.compile(r"\s*(dag|pdag)\s*\{(.*)\}\s*", re.DOTALL)
 _NODE = re.compile(r'"([^"]*)"(\s*\[latent\])?')

@@ -7,12 +7,17 @@ Numbers keep all their digits, so that reading gives back an equal model.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model import CPDAG, ComponentSet, JointTable, LatentModel
+from mixoracle.families import ComponentSet
+from mixoracle.model.cpdag import CPDAG
+from mixoracle.model.joint import JointTable
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
 
 FORMAT = "mixoracle.model"
 VERSION = 1
@@ -78,6 +83,8 @@ def read_json(text: str) -> LatentModel:
 
 
 def _build(document: dict[str, Any]) -> LatentModel:
+    from mixoracle.model.latent_model import LatentModel
+
     latents, observed = document["latents"], document["observed"]
     bipartite = np.zeros((len(observed), len(latents)), dtype=bool)
     for i, entry in enumerate(observed):
