@@ -118,7 +118,8 @@ def page(make_result, tmp_path_factory):
         key = (n_latent, n_observed, *names.values())
         if key not in made:
             path = tmp_path_factory.mktemp("report") / "report.html"
-            html.write(make_result(n_latent, n_observed, seed=2, **names), path)
+            result = make_result(n_latent, n_observed, seed=2, **names)
+            path.write_text(html.render(result), encoding="utf-8")
             made[key] = path
         return made[key]
 
@@ -135,7 +136,7 @@ def kind_page(request, make_result, tmp_path_factory):
     ]
     result = make_result(model=problem.model, levels=levels, share_missing=0.1)
     path = tmp_path_factory.mktemp("report") / "report.html"
-    html.write(result, path)
+    path.write_text(html.render(result), encoding="utf-8")
     return path
 
 
@@ -320,8 +321,9 @@ def test_an_answer_without_latents_is_a_page_too(browser, make_result, tmp_path)
         latent_graph=CPDAG(0),
         components=[GaussianComponents(np.zeros((1, 1)), np.ones((1, 1, 1)))] * 2,
     )
-    html.write(make_result(model=model), tmp_path / "report.html")
-    browser.open(tmp_path / "report.html")
+    path = tmp_path / "report.html"
+    path.write_text(html.render(make_result(model=model)), encoding="utf-8")
+    browser.open(path)
     assert browser.complaints() == []
     assert browser.run(OVERLAPS) == []
     assert browser.run("document.querySelector('.lead').textContent") == (

@@ -4,7 +4,7 @@ import pytest
 from mixoracle import Observations
 from mixoracle.errors import InvalidInputError
 from mixoracle.mixtures.columns import read_columns
-from mixoracle.report.columns import by_kind, missing_note
+from mixoracle.report.words import by_kind, missing_note
 
 ROWS = 200
 
@@ -69,7 +69,7 @@ def test_kinds_are_counted_together():
     groups = by_kind(read_columns(held)[1], ROWS)
     levels = groups[0]
     assert (levels.kind, levels.titles, levels.n_levels) == ("levels", ("answer", "mark"), (2, 5))
-    assert (levels.missing, levels.cells, levels.guessed) == (20, 2 * ROWS, 1)
+    assert (levels.missing, levels.cells) == (20, 2 * ROWS)
     assert sum(len(group.titles) for group in groups) == 5
     assert groups[-1].n_levels is None
 

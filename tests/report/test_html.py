@@ -74,9 +74,9 @@ def test_conditional_tables_are_conditional_distributions(make_result, seed):
     evidence = make_result(4, 8, seed=seed).evidence
     for j in range(model.n_latent):
         panel = html._panel(model, evidence, j)
-        for table in panel.conditionals:
-            given = [model.latent_names.index(name) for name in table.given]
-            for states, row in table.rows:
+        for table in panel["conditionals"]:
+            given = [model.latent_names.index(name) for name in table["given"]]
+            for states, row in table["rows"]:
                 assert row is not None
                 index = [slice(None)] * model.n_latent
                 for k, state in zip(given, states, strict=True):
@@ -101,7 +101,7 @@ def test_a_condition_that_never_occurs_says_so(make_result):
     page = html.render(make_result(model=random_model(2, 4, random_state=0)))
     assert "never occurs</td>" not in page
     panel = html._panel(model, make_result(2, 4).evidence, 1)
-    assert panel.conditionals[0].rows[1] == ((1,), None)
+    assert panel["conditionals"][0]["rows"][1] == ((1,), None)
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,6 @@ def test_many_variables_get_a_list_of_pairs_instead_of_a_matrix(make_result):
 
 def test_equal_results_give_equal_pages(make_result):
     assert html.render(make_result(2, 4)) == html.render(make_result(2, 4))
-
-
-def test_write_leaves_the_page_in_a_file(make_result, tmp_path):
-    html.write(make_result(2, 4), tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,7 @@ from mixoracle.families import registry
 from mixoracle.mixtures.columns import Column, read_columns
 from mixoracle.observations import ColumnKind, Observations
 from mixoracle.observations.grouping import did_you_mean
-from mixoracle.report.columns import missing_note
-from mixoracle.report.words import listed
+from mixoracle.report.words import listed, missing_note
 
 if TYPE_CHECKING:
     from mixoracle.observations.grouping import Groups

@@ -6,7 +6,6 @@ attributes, so that a page can forbid inline styles altogether.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +32,7 @@ _NARROWEST_NAME = 34.0
 # The first level is the lightest; white would be mistaken for no bar.
 _LIGHTEST = 0.18
 # Numbers on more components than this hide the points.
-_MAX_MARKED = 12
+_PLOT = {"width": _PLOT_WIDTH, "height": _PLOT_HEIGHT, "most_marked": 12}
 # Consecutive multiples of the golden ratio fall evenly into the unit interval.
 _GOLDEN = 0.618034
 
@@ -78,9 +77,11 @@ def scatter_picture(scatter: Scatter, name: str) -> str:
     n_components = int(labels.max()) + 1 if len(labels) else 0
     members = {label: placed[labels == label] for label in np.unique(labels).tolist()}
     middles = {label: np.median(held, axis=0) for label, held in members.items()}
-    return _components(
-        f"Components of {name}",
-        n_components,
+    return _drawn(
+        "components.svg.j2",
+        **_PLOT,
+        n_components=n_components,
+        title=f"Components of {name}",
         dots=[(held, component_colour(label, n_components)) for label, held in members.items()],
         marks=[(x, y + 4, label) for label, (x, y) in middles.items()],
     )
@@ -112,32 +113,14 @@ def levels_picture(bars: LevelBars, name: str) -> str:
                 parts.append((x, y, breadth, max(height - _BARS_GAP, 1.0), *look, label, share))
                 x += breadth
     middles = [(k, _BARS_TOP + (k + 0.5) * height) for k in range(n_components)]
-    return _components(
-        f"Levels of {name} in each component",
-        n_components,
+    return _drawn(
+        "components.svg.j2",
+        **_PLOT,
+        n_components=n_components,
+        title=f"Levels of {name} in each component",
         names=names,
         bars=parts,
         marks=[(_BARS_LEFT / 2, y + 3, k) for k, y in middles],
-    )
-
-
-def _components(
-    title: str,
-    n_components: int,
-    marks: Sequence[tuple[float, float, int]],
-    dots: Sequence[tuple[NDArray[np.float64], str]] = (),
-    names: Sequence[tuple[float, str]] = (),
-    bars: Sequence[tuple[float, float, float, float, str, float, str, float]] = (),
-) -> str:
-    return _drawn(
-        "components.svg.j2",
-        title=title,
-        width=_PLOT_WIDTH,
-        height=_PLOT_HEIGHT,
-        dots=dots,
-        names=names,
-        bars=bars,
-        marks=marks if n_components <= _MAX_MARKED else (),
     )
 
 

@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle.assumptions import Verdict
-from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import with_levels
 from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
+
+if TYPE_CHECKING:
+    from mixoracle import learner
+    from mixoracle.learner import LatentGraphLearner
 
 # A scatter of more points is not easier to read, and sixty of them have to fit in one file.
 MAX_POINTS = 300
@@ -41,26 +43,8 @@ _DIGITS = 4
 Floats = NDArray[np.float64]
 
 
-class Fitted(Protocol):
-    """The attributes that a fitted learner needs here."""
-
-    model_: LatentModel
-    counts_: Any
-    bipartite_: Any
-    assumptions_: tuple[Verdict, ...]
-    states_: NDArray[np.int64]
-    repairs_: tuple[str, ...]
-    alternatives_: tuple[Any, ...]
-    bic_: float
-    log_likelihood_: float
-    converged_: bool
-    n_iter_: int
-    columns_: tuple[Column, ...]
-    set_aside_: NDArray[np.bool_]
-
-
 def gather(
-    fitted: Fitted,
+    fitted: LatentGraphLearner,
     observations: Observations,
     failure: str = "",
     notes: Sequence[str] = (),
@@ -136,7 +120,7 @@ def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iter
             )
 
 
-def _count(fitted: Fitted, members: tuple[int, ...]) -> Count:
+def _count(fitted: LatentGraphLearner, members: tuple[int, ...]) -> Count:
     answer = fitted.counts_[frozenset(members)]
     return Count(members, int(answer), answer.seen, answer.confidence)
 
@@ -161,10 +145,10 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     )
 
 
-def _alternative(alternative: Any, n_samples: int) -> Alternative:
-    model: LatentModel = alternative.model
+def _alternative(other: learner.Alternative, n_samples: int) -> Alternative:
+    model = other.model
     return Alternative(
-        bic_gap=float(alternative.bic_gap),
+        bic_gap=float(other.bic_gap),
         domain_sizes=model.domain_sizes,
         drives=tuple(model.children(j) for j in range(model.n_latent)),
         edges=model.latent_graph.described(model.latent_names),
@@ -184,24 +168,17 @@ class _Numeric:
 def _numeric_columns(observations: Observations, name: str) -> _Numeric:
     """The columns of a variable as numbers; each level of a categorical one as 0 or 1."""
     place = observations.index(name)
-    width = observations.widths[place]
     start = sum(observations.widths[:place])
-    titles: list[str] = []
-    is_share: list[bool] = []
-    columns: list[Floats] = []
-    for offset in range(width):
-        values = observations.values[:, start + offset]
-        title = observations.column_names[start + offset]
-        levels = observations.levels[place][offset]
-        is_share += [levels is not None] * (1 if levels is None else len(levels))
+    columns: list[tuple[str, bool, Floats]] = []
+    for at, levels in enumerate(observations.levels[place], start):
+        title, values = observations.column_names[at], observations.values[:, at]
         if levels is None:
-            titles.append(title)
-            columns.append(values)
-            continue
-        for code, level in enumerate(levels):
-            titles.append(f"{title} = {level}")
-            columns.append(np.where(np.isnan(values), np.nan, values == code))
-    return _Numeric(tuple(titles), tuple(is_share), np.stack(columns, axis=1))
+            columns.append((title, False, values))
+        for code, level in enumerate(levels or ()):
+            is_level = np.where(np.isnan(values), np.nan, values == code)
+            columns.append((f"{title} = {level}", True, is_level))
+    titles, is_share, block = zip(*columns, strict=True)
+    return _Numeric(titles, is_share, np.stack(block, axis=1))
 
 
 def _standardised(block: Floats) -> Floats:

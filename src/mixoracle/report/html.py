@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 from itertools import product
 from math import prod
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixoracle.model import LatentModel
 from mixoracle.report import charts, svg, words
-from mixoracle.report.columns import by_kind
-from mixoracle.report.components import ComponentTable, component_table, level_bars
-from mixoracle.report.evidence import Count, Effect, Evidence
+from mixoracle.report.components import component_table, level_bars
+from mixoracle.report.evidence import Count, Evidence
 from mixoracle.report.lettering import page_environment, printable, shortened
 
 if TYPE_CHECKING:
@@ -41,42 +37,6 @@ _MAX_PAIRS_LISTED = 40
 _MAX_CONDITIONS = 16
 
 _FAILS_FIRST = (False, None, True)
-
-
-@dataclass(frozen=True)
-class _Conditional:
-    """P(H_j | given): the conditions in words, then a line for each of their states."""
-
-    given: tuple[str, ...]
-    rows: tuple[tuple[tuple[int, ...], tuple[float, ...] | None], ...]
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """All about one latent."""
-
-    number: int
-    name: str
-    colour: str
-    marginal: tuple[float, ...]
-    sizes: tuple[int, ...]
-    causes: tuple[str, ...]
-    caused_by: tuple[str, ...]
-    depends_on: tuple[str, ...]
-    conditionals: tuple[_Conditional, ...]
-    effects: tuple[Effect, ...]
-
-
-@dataclass(frozen=True)
-class _Measurement:
-    """The components of one observed variable as a picture, and their numbers."""
-
-    parents: tuple[str, ...]
-    picture: str
-    # The share of the variation that a picture of points shows; None where there are no points.
-    shown: float | None
-    missing: float
-    table: ComponentTable | None
 
 
 def render(result: Result) -> str:
@@ -102,14 +62,9 @@ def render(result: Result) -> str:
         panels=[_panel(model, evidence, j) for j in range(model.n_latent)],
         matrix=_pair_matrix(evidence),
         doubtful_pairs=_doubtful_pairs(evidence),
-        kinds=by_kind(evidence.columns, evidence.n_samples),
+        kinds=words.by_kind(evidence.columns, evidence.n_samples),
         measurements=[_measurement(model, evidence, i) for i in range(model.n_observed)],
     )
-
-
-def write(result: Result, path: str | PathLike[str]) -> None:
-    """Write the page of a result to a file."""
-    Path(path).write_text(render(result), encoding="utf-8")
 
 
 @cache
@@ -162,22 +117,25 @@ def _amount(value: float | None) -> str:
     return "–" if value is None else f"{value:,.1f}"
 
 
-def _measurement(model: LatentModel, evidence: Evidence, i: int) -> _Measurement:
+def _measurement(model: LatentModel, evidence: Evidence, i: int) -> dict[str, Any]:
+    """The components of one observed variable as a picture, and their numbers."""
     name, scatter = model.observed_names[i], evidence.scatters[i]
     bars = level_bars(model, evidence.columns, i)
     own = [column.missing for column in evidence.columns if column.observed == i]
-    return _Measurement(
-        parents=tuple(model.latent_names[j] for j in model.parents(i)),
-        picture=charts.scatter_picture(scatter, name)
-        if bars is None
-        else charts.levels_picture(bars, name),
-        shown=scatter.shown if bars is None else None,
-        missing=sum(own) / (evidence.n_samples * len(own)),
-        table=component_table(model, evidence.columns, i),
-    )
+    return {
+        "parents": [model.latent_names[j] for j in model.parents(i)],
+        "picture": charts.levels_picture(bars, name)
+        if bars
+        else charts.scatter_picture(scatter, name),
+        # The share of the variation that a picture of points shows.
+        "shown": None if bars else scatter.shown,
+        "missing": sum(own) / (evidence.n_samples * len(own)),
+        "table": component_table(model, evidence.columns, i),
+    }
 
 
-def _panel(model: LatentModel, evidence: Evidence, j: int) -> _Panel:
+def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:
+    """All about one latent."""
     graph, names = model.latent_graph, model.latent_names
     parents = [i for i, k in sorted(graph.directed) if k == j]
     children = [k for i, k in sorted(graph.directed) if i == j]
@@ -187,21 +145,22 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> _Panel:
     given = sorted([*parents, *loose])
     together = prod(model.domain_sizes[k] for k in given) <= _MAX_CONDITIONS
     tables = [given] if given and together else [[k] for k in given]
-    return _Panel(
-        number=j,
-        name=names[j],
-        colour=svg.latent_colour(j),
-        marginal=tuple(float(p) for p in model.joint.marginal([j]).table),
-        sizes=evidence.state_sizes[j],
-        causes=tuple(names[k] for k in children),
-        caused_by=tuple(names[k] for k in parents),
-        depends_on=tuple(names[k] for k in loose),
-        conditionals=tuple(_conditional(model, j, conditions) for conditions in tables),
-        effects=tuple(effects),
-    )
+    return {
+        "number": j,
+        "name": names[j],
+        "colour": svg.latent_colour(j),
+        "marginal": model.joint.marginal([j]).table.tolist(),
+        "sizes": evidence.state_sizes[j],
+        "causes": [names[k] for k in children],
+        "caused_by": [names[k] for k in parents],
+        "depends_on": [names[k] for k in loose],
+        "conditionals": [_conditional(model, j, conditions) for conditions in tables],
+        "effects": effects,
+    }
 
 
-def _conditional(model: LatentModel, j: int, given: list[int]) -> _Conditional:
+def _conditional(model: LatentModel, j: int, given: list[int]) -> dict[str, Any]:
+    """P(H_j | given): the conditions in words, then a line for each of their states."""
     order = sorted([*given, j])
     table = np.moveaxis(model.joint.marginal(order).table, order.index(j), -1)
     rows = []
@@ -210,7 +169,7 @@ def _conditional(model: LatentModel, j: int, given: list[int]) -> _Conditional:
         total = float(weights.sum())
         known = tuple(float(w) / total for w in weights) if total > 0 else None
         rows.append((states, known))
-    return _Conditional(tuple(model.latent_names[k] for k in given), tuple(rows))
+    return {"given": [model.latent_names[k] for k in given], "rows": rows}
 
 
 def _pair_matrix(evidence: Evidence) -> list[list[Count | None]] | None:

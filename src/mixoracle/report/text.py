@@ -21,8 +21,8 @@ from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.observations.columns import spelled_number
 from mixoracle.report import words
-from mixoracle.report.columns import KindOfColumns, by_kind
 from mixoracle.report.evidence import Evidence
+from mixoracle.report.words import by_kind
 
 if TYPE_CHECKING:
     from mixoracle.metrics import Comparison, StateAgreement
@@ -127,16 +127,8 @@ def kinds_table(columns: Sequence[Column], n_samples: int) -> Table:
     table.add_column("missing values", justify="right", no_wrap=True)
     for group in by_kind(columns, n_samples):
         missing = f"{group.missing:,} of {group.cells:,}" if group.missing else "none"
-        table.add_row(_kind(group), Text(words.listed(group.titles)), missing)
+        table.add_row(group.described, Text(words.listed(group.titles)), missing)
     return table
-
-
-def _kind(group: KindOfColumns) -> str:
-    """The kind, with how many levels there are: ``levels (2 to 5)``."""
-    if group.n_levels is None:
-        return group.kind
-    low, high = group.n_levels
-    return f"{group.kind} ({low})" if low == high else f"{group.kind} ({low} to {high})"
 
 
 def understood_table(columns: Sequence[Column], names: Sequence[str], n_samples: int) -> Table:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mixoracle.assumptions import Verdict
+from mixoracle.families import registry
+from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.report.evidence import Alternative, Evidence
 from mixoracle.report.gathering import rare_states
@@ -293,3 +295,55 @@ def sentence(text: str) -> str:
 
 def _n(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@dataclass(frozen=True)
+class KindOfColumns:
+    """All columns that were read alike."""
+
+    kind: str
+    titles: tuple[str, ...]
+    # The smallest and the largest number of levels, where there are any.
+    n_levels: tuple[int, int] | None
+    missing: int
+    cells: int
+
+    @property
+    def described(self) -> str:
+        """The kind, with how many levels there are: ``levels (2 to 5)``."""
+        sizes = " to ".join(str(size) for size in dict.fromkeys(self.n_levels or ()))
+        return f"{self.kind} ({sizes})" if sizes else self.kind
+
+
+def by_kind(columns: Sequence[Column], n_samples: int) -> tuple[KindOfColumns, ...]:
+    """The columns taken together by how they were read; a short table for any number of them."""
+    groups = []
+    # The least general first: levels, counts, amounts, numbers.
+    for family in reversed(registry.entries()):
+        own = [column for column in columns if column.family == family.name]
+        if not own:
+            continue
+        sizes = [len(column.levels) for column in own if column.levels is not None]
+        groups.append(
+            KindOfColumns(
+                kind=family.words,
+                titles=tuple(column.title for column in own),
+                n_levels=(min(sizes), max(sizes)) if sizes else None,
+                missing=sum(column.missing for column in own),
+                cells=n_samples * len(own),
+            )
+        )
+    return tuple(groups)
+
+
+def missing_note(columns: Sequence[Column], n_samples: int) -> str:
+    """How many cells are missing; empty where none is."""
+    missing, cells = sum(column.missing for column in columns), n_samples * len(columns)
+    if not missing:
+        return ""
+    share = missing / cells
+    shown = "less than 0.1 %" if share < 0.001 else f"{100 * share:.1f} %"
+    return (
+        f"{missing:,} of {cells:,} cells are missing ({shown}); what is there is used, and "
+        "nothing is filled in"
+    )
