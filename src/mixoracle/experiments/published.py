@@ -51,27 +51,16 @@ EDGES: Mapping[Key, float] = _by_key(_EDGES_BY_SETTING)
 
 @dataclass(frozen=True)
 class PublishedStudy:
-    """The statements of the text about one study; None where it says nothing.
-
-    Parameters
-    ----------
-    drawn, reported : int
-        Runs made, and runs that the figures are about.
-    failed_oracle, failed_graph : float
-        The shares that "failed in the oracle learning phase" and that "failed to produce a graph
-        because of very high domain sizes or unfeasible L".
-    average_shd : (smallest, largest) over the settings, or None
-    largest_shd : int or None
-    edges : (fewest, most) in a simulated DAG, or None
-    """
+    """The statements of the text about one study; None where it says nothing."""
 
     drawn: int
-    reported: int
-    failed_oracle: float
+    reported: int  # runs that the figures are about
+    failed_oracle: float  # the share that "failed in the oracle learning phase"
+    # The share that "failed to produce a graph because of very high domain sizes or unfeasible L".
     failed_graph: float
-    average_shd: tuple[float, float] | None = None
+    average_shd: tuple[float, float] | None = None  # (smallest, largest) over the settings
     largest_shd: int | None = None
-    edges: tuple[int, int] | None = None
+    edges: tuple[int, int] | None = None  # (fewest, most) in a simulated DAG
 
 
 STUDIES: Mapping[str, PublishedStudy] = {

@@ -27,6 +27,7 @@ from typing import IO, Any, Literal, Self
 from mixoracle._version import __version__
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.experiments.studies import Study
+from mixoracle.model.storage import write_atomically
 
 logger = logging.getLogger(__name__)
 
@@ -47,22 +48,12 @@ STAGES = ("draw", "oracle", "graph", "search", "compare")
 
 @dataclass(frozen=True)
 class Score:
-    """How far one estimated model is from the truth.
+    """How far one estimated model is from the truth."""
 
-    Parameters
-    ----------
-    shd, uce : int
-        Structural Hamming distance to the true DAG, and edges right but unoriented, as the paper.
-    exact : bool
-        Γ, domain sizes and the equivalence class of Λ are all right.
-    tv : float or None
-        Total variation distance between the two P(H); None where the domain sizes differ.
-    """
-
-    shd: int
-    uce: int
-    exact: bool
-    tv: float | None
+    shd: int  # structural Hamming distance to the true DAG, as the paper has it
+    uce: int  # edges right but unoriented, likewise
+    exact: bool  # Γ, domain sizes and the equivalence class of Λ are all right
+    tv: float | None  # total variation between the two P(H); None where the domain sizes differ
 
     def __post_init__(self) -> None:
         if self.tv is not None:
@@ -74,56 +65,29 @@ class Score:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one run; a failed run is a result too.
-
-    Parameters
-    ----------
-    run, arm, m, n, samples
-        Which run it is.
-    domains : tuple of int
-        The true domain sizes; empty if not even the draw worked.
-    edges : int or None
-        |E(G)| of the truth.
-    status : {"answered", "fallback", "failed"}
-        ``"fallback"``: steps (b) to (d) met a contradiction, and the learner gave what it falls
-        back on; the paper counts such a run as failed. ``"failed"``: an error, and no answer.
-    stage, reason : str
-        Where and why, unless answered.
-    found : int or None
-        The number of latents in the answer.
-    gamma, sizes : bool or None
-        Whether Γ, and the domain sizes, are right.
-    score, limit : Score or None
-        Of the answer; and of the same search on the true states of the same rows.
-    accuracy : float or None
-        The share of rows whose hidden states are all right.
-    broken : tuple of str
-        Labels of the assumptions that the learner found broken.
-    warned : tuple of str
-        Categories of all other warnings.
-    seconds : float or None
-        How long the learner took.
-    """
+    """The result of one run; a failed run is a result too."""
 
     run: int
     arm: str
     m: int
     n: int
     samples: int
-    domains: tuple[int, ...] = ()
-    edges: int | None = None
+    domains: tuple[int, ...] = ()  # the true domain sizes; empty if not even the draw worked
+    edges: int | None = None  # |E(G)| of the truth
+    # "fallback": steps (b) to (d) met a contradiction, and the learner gave what it falls back on;
+    # the paper counts such a run as failed. "failed": an error, and no answer.
     status: Status = "answered"
-    stage: str = ""
-    reason: str = ""
-    found: int | None = None
-    gamma: bool | None = None
-    sizes: bool | None = None
-    score: Score | None = None
-    limit: Score | None = None
-    accuracy: float | None = None
-    broken: tuple[str, ...] = ()
-    warned: tuple[str, ...] = ()
-    seconds: float | None = None
+    stage: str = ""  # where it went wrong, unless answered
+    reason: str = ""  # and why
+    found: int | None = None  # the number of latents in the answer
+    gamma: bool | None = None  # whether Γ is right
+    sizes: bool | None = None  # whether the domain sizes are
+    score: Score | None = None  # of the answer
+    limit: Score | None = None  # of the same search on the true states of the same rows
+    accuracy: float | None = None  # the share of rows whose hidden states are all right
+    broken: tuple[str, ...] = ()  # labels of the assumptions that the learner found broken
+    warned: tuple[str, ...] = ()  # categories of all other warnings
+    seconds: float | None = None  # how long the learner took
 
     def __post_init__(self) -> None:
         if self.status not in ("answered", "fallback", "failed"):
@@ -271,15 +235,9 @@ def _settle_header(folder: Path, study: Study) -> None:
         "format": _FORMAT,
         "version": _FORMAT_VERSION,
         "versions": current_versions(),
-        "study": study.as_dict(),
+        "study": asdict(study),
     }
-    draft = folder / (HEADER_NAME + ".draft")
-    with draft.open("w", encoding="utf-8") as stream:
-        json.dump(header, stream, indent=1)
-        stream.write("\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    draft.replace(path)
+    write_atomically(path, (json.dumps(header, indent=1) + "\n").encode())
 
 
 def _read_header(path: Path) -> tuple[Study, dict[str, str]]:

@@ -13,7 +13,7 @@ The paper's own studies draw every problem anew, as the paper did.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -62,31 +62,15 @@ _SEARCH_MAX_DOMAIN, _SEARCH_MAX_JOINT = 3, 100
 
 @dataclass(frozen=True)
 class Conditions:
-    """How the runs of one arm draw and solve their problems; see :func:`paper_problem`.
-
-    Parameters
-    ----------
-    n_samples : int
-    oracle, search : str
-        The oracle that the learner uses.
-    covariance : {"code", "text"}
-        Covariances as the paper's published code draws them, or as its words say.
-    scale : float
-        The factor on the covariances.
-    width : int
-        The dimension of each observed variable.
-    noise : str
-        The shape of the components, one of :data:`NOISES`; means and covariances stay the same.
-    max_domain, max_joint_states : int
-    """
+    """How the runs of one arm draw and solve their problems; see :func:`paper_problem`."""
 
     n_samples: int
-    oracle: str = "signature"
-    search: str = "auto"
-    covariance: str = "code"
-    scale: float = 0.01
-    width: int = 5
-    noise: str = "gaussian"
+    oracle: str = "signature"  # that the learner uses
+    search: str = "auto"  # of Λ, by the learner
+    covariance: str = "code"  # as the paper's published code draws them, or as its words say
+    scale: float = 0.01  # the factor on the covariances
+    width: int = 5  # the dimension of each observed variable
+    noise: str = "gaussian"  # the shape of the components; means and covariances stay the same
     max_domain: int = PAPER_MAX_DOMAIN
     max_joint_states: int = 50
 
@@ -138,25 +122,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Study:
-    """A named list of runs.
+    """A named list of runs."""
 
-    Parameters
-    ----------
-    name : str
-        One of :data:`STUDY_NAMES`.
-    arms : tuple of Arm
-    runs : int
-        How many runs each arm has.
-    seed : int
-    paired : bool
-        Whether the arms share their problems, round by round.
-    """
-
-    name: str
+    name: str  # one of STUDY_NAMES
     arms: tuple[Arm, ...]
-    runs: int
+    runs: int  # how many each arm has
     seed: int
-    paired: bool
+    paired: bool  # whether the arms share their problems, round by round
 
     def __post_init__(self) -> None:
         if self.name not in _KEYS:
@@ -191,13 +163,9 @@ class Study:
             entropy=(self.seed, _KEYS[self.name], place if self.paired else number),
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and strings, for the study's header."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> Study:
-        """The study whose :meth:`as_dict` this is, tuples having become lists in between."""
+        """The study that was written as plain values, its tuples having become lists."""
         arms = tuple(
             Arm(
                 label=arm["label"],
