@@ -10,6 +10,7 @@ partition instead of a search through 2^m subsets.
 from __future__ import annotations
 
 from collections import deque
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -42,14 +43,6 @@ class Tableau:
         self.entries[row] = chosen
         self.denominator = lead
         self.basis[row] = column
-
-    def copy(self) -> Tableau:
-        """Return a tableau that can be pivoted on its own."""
-        twin = Tableau.__new__(Tableau)
-        twin.entries = self.entries.copy()
-        twin.denominator = self.denominator
-        twin.basis = list(self.basis)
-        return twin
 
     def keep_rows(self, rows: list[int]) -> None:
         """Forget the coordinates along all other basis vectors: a projection."""
@@ -123,7 +116,7 @@ def crowded_columns(matrix: NDArray[Any], order: int) -> frozenset[int] | None:
     start = reduced(matrix[:, bound])
     for a in range(len(bound)):
         row = int(np.flatnonzero(start.entries[:, a])[0])
-        contracted = start.copy()
+        contracted = deepcopy(start)
         contracted.pivot(row, a)
         contracted.keep_rows([other for other in range(len(start.basis)) if other != row])
         found = _overfull(contracted, [b for b in range(len(bound)) if b != a], order)
@@ -144,15 +137,13 @@ def _trimmed(matrix: NDArray[Any], crowded: frozenset[int], order: int) -> froze
 def _overfull(tableau: Tableau, columns: list[int], order: int) -> frozenset[int] | None:
     """Find columns A with order · rank(A) < 2|A| + 1, or None."""
     shares = _Shares(tableau, order)
-    for column in columns * 2:
+    for place, column in enumerate(columns * 3):
         reached = shares.add(column)
         if reached is not None:
             return reached
-    for column in columns:
-        reached = shares.add(column)
-        if reached is not None:
-            return reached
-        shares.remove(column)
+        # Two copies of every column stay; of the third, one at a time.
+        if place >= 2 * len(columns):
+            shares.remove(column)
     return None
 
 
@@ -164,7 +155,7 @@ class _Shares:
     """
 
     def __init__(self, tableau: Tableau, n_sets: int) -> None:
-        self._tableaus = [tableau.copy() for _ in range(n_sets)]
+        self._tableaus = [deepcopy(tableau) for _ in range(n_sets)]
         # Member -> its row in the tableau, for each set.
         self._members: list[dict[int, int]] = [{} for _ in range(n_sets)]
 
@@ -183,12 +174,15 @@ class _Shares:
             for index, members in enumerate(self._members):
                 if node[0] in members:
                     continue
-                row = self._free_row(index, node[0])
-                if row is not None:
-                    self._carry_out(node, index, row, came_from)
+                entries = self._tableaus[index].entries[:, node[0]]
+                # A row outside the set's span along which the column does not vanish.
+                free = [r for r in np.flatnonzero(entries).tolist() if r not in members.values()]
+                if free:
+                    self._carry_out(node, index, free[0], came_from)
                     return None
-                for member in self._circuit(index, node[0]):
-                    if (member, index) not in came_from:
+                # The column lies in the span of the members and could replace some of them.
+                for member, row in members.items():
+                    if entries[row] != 0 and (member, index) not in came_from:
                         came_from[member, index] = node
                         queue.append((member, index))
         return frozenset({column, *(member for member, _ in came_from)})
@@ -196,17 +190,6 @@ class _Shares:
     def remove(self, column: int) -> None:
         """Take one copy of ``column`` away."""
         next(members for members in self._members if column in members).pop(column)
-
-    def _free_row(self, index: int, column: int) -> int | None:
-        """Find a row outside the set's span along which ``column`` does not vanish."""
-        taken = set(self._members[index].values())
-        entries = self._tableaus[index].entries[:, column]
-        return next((r for r, entry in enumerate(entries) if entry != 0 and r not in taken), None)
-
-    def _circuit(self, index: int, column: int) -> list[int]:
-        """The members of a set that ``column``, which lies in their span, could replace."""
-        entries = self._tableaus[index].entries[:, column]
-        return [member for member, row in self._members[index].items() if entries[row] != 0]
 
     def _carry_out(
         self,
@@ -216,12 +199,10 @@ class _Shares:
         came_from: dict[tuple[int, int], tuple[int, int]],
     ) -> None:
         """Move the last of the chain to its free place, then each into the place it leaves."""
-        self._enter(node[0], index, row)
-        while node in came_from:
-            column, index = node
-            node = came_from[node]
-            self._enter(node[0], index, self._members[index].pop(column))
-
-    def _enter(self, column: int, index: int, row: int) -> None:
-        self._tableaus[index].pivot(row, column)
-        self._members[index][column] = row
+        while True:
+            self._tableaus[index].pivot(row, node[0])
+            self._members[index][node[0]] = row
+            if node not in came_from:
+                return
+            left, index = node
+            node, row = came_from[node], self._members[index].pop(left)
