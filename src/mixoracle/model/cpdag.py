@@ -71,9 +71,7 @@ class CPDAG:
             raise InvalidInputError(
                 f"edges should name nodes from 0 to {self.n_nodes - 1}; got {sorted(outside)}"
             )
-        object.__setattr__(self, "n_nodes", int(self.n_nodes))
-        object.__setattr__(self, "directed", directed)
-        object.__setattr__(self, "undirected", undirected)
+        vars(self).update(n_nodes=int(self.n_nodes), directed=directed, undirected=undirected)
         refuse_cycles(directed)
 
     @classmethod

@@ -133,7 +133,8 @@ class PartialGraph:
             sink = min(costs, key=lambda node: costs[node])
             total += costs[sink]
             found.update((i, sink) for i in bits(graph.links[sink]))
-            graph._remove(sink)
+            for i in range(self.n_nodes):
+                graph.disconnect(i, sink)
             left.remove(sink)
         return frozenset(found), total
 
@@ -144,10 +145,6 @@ class PartialGraph:
         near = self.adjacent(node)
         strangers = (near & ~(self.adjacent(i) | 1 << i) for i in bits(self.links[node]))
         return sum(found.bit_count() for found in strangers)
-
-    def _remove(self, node: int) -> None:
-        for i in range(self.n_nodes):
-            self.disconnect(i, node)
 
     def orientations(self, around: int) -> Iterator[PartialGraph]:
         """Every way to direct the links that touch the set ``around``; the graph must be closed.
@@ -200,18 +197,14 @@ def _n_bucket_extensions(n_nodes: int, arrows: frozenset[Edge], links: frozenset
     size = 0
     for source in range(n_nodes):
         graph = PartialGraph(n_nodes, arrows, links)
-        if _make_source(graph, source):
+        # All its links lead away from a source; where that cannot be, there is no such DAG.
+        for neighbour in bits(graph.adjacent(source)):
+            if not graph.orient(source, neighbour):
+                break
+            graph.close()
+        else:
             size += graph.n_extensions()
     return size
-
-
-def _make_source(graph: PartialGraph, source: int) -> bool:
-    """Direct all links of a node away from it, closing as we go; False where that cannot be."""
-    for neighbour in bits(graph.adjacent(source)):
-        if not graph.orient(source, neighbour):
-            return False
-        graph.close()
-    return True
 
 
 def reached(neighbours: Sequence[int], start: int, avoiding: int = 0) -> int:

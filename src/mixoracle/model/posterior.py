@@ -8,14 +8,13 @@ the number of rows. Joint states of probability zero take no part.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.responsibilities import log_joint, share_out
+from mixoracle.model.responsibilities import Shares, log_joint, share_out
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
@@ -24,18 +23,13 @@ if TYPE_CHECKING:
 _CHUNK_ENTRIES = 8_000_000
 
 
-@dataclass(frozen=True)
-class PosteriorChunk:
-    """Some rows: ``log_likelihood`` (r,) and ``probabilities`` (r, n_cells) over ``cells``."""
+def posterior_chunks(
+    model: LatentModel, blocks: Sequence[Floats]
+) -> Iterator[tuple[slice, Integers, Shares]]:
+    """Some rows at a time, the joint states that can occur, and the share of the rows in each.
 
-    rows: slice
-    log_likelihood: Floats
-    probabilities: Floats
-    cells: Integers
-
-
-def posterior_chunks(model: LatentModel, blocks: Sequence[Floats]) -> Iterator[PosteriorChunk]:
-    """The posterior over joint states, chunk by chunk; ``blocks`` in the order of the model."""
+    ``blocks`` are in the order of the model.
+    """
     if model.components is None:
         raise InvalidInputError(
             "posteriors need a model with components; this one has none: learn it from data"
@@ -57,32 +51,32 @@ def posterior_chunks(model: LatentModel, blocks: Sequence[Floats]) -> Iterator[P
                 for held, block in zip(model.components, blocks, strict=True)
             ]
             joint = log_joint(np.log(table[cells]), densities, codes)
-        shares = share_out(np.nan_to_num(joint, nan=-np.inf), table[cells])
-        yield PosteriorChunk(rows, shares.log_likelihood, shares.responsibilities, cells)
+        yield rows, cells, share_out(np.nan_to_num(joint, nan=-np.inf), table[cells])
 
 
 def most_likely_states(model: LatentModel, blocks: Sequence[Floats]) -> Integers:
     """The most likely joint state of each row, (N, n_latent)."""
-    cells = np.empty(len(blocks[0]), dtype=np.int64)
-    for chunk in posterior_chunks(model, blocks):
-        cells[chunk.rows] = chunk.cells[chunk.probabilities.argmax(axis=1)]
-    return states_of_cells(cells, model.domain_sizes)
+    likeliest = np.empty(len(blocks[0]), dtype=np.int64)
+    for rows, cells, shares in posterior_chunks(model, blocks):
+        likeliest[rows] = cells[shares.responsibilities.argmax(axis=1)]
+    return states_of_cells(likeliest, model.domain_sizes)
 
 
 def state_probabilities(model: LatentModel, blocks: Sequence[Floats]) -> list[Floats]:
     """P(H_j = state | row) for each latent, an (N, dim_j) array each."""
     answer = [np.empty((len(blocks[0]), size)) for size in model.domain_sizes]
-    for chunk in posterior_chunks(model, blocks):
-        states = states_of_cells(chunk.cells, model.domain_sizes)
+    for rows, cells, shares in posterior_chunks(model, blocks):
+        states = states_of_cells(cells, model.domain_sizes)
         for j, size in enumerate(model.domain_sizes):
             belongs = states[:, [j]] == np.arange(size)
-            answer[j][chunk.rows] = chunk.probabilities @ belongs
+            answer[j][rows] = shares.responsibilities @ belongs
     return answer
 
 
 def mean_log_likelihood(model: LatentModel, blocks: Sequence[Floats]) -> float:
     """The mean over rows of log P(x)."""
-    total = sum(float(chunk.log_likelihood.sum()) for chunk in posterior_chunks(model, blocks))
+    chunks = posterior_chunks(model, blocks)
+    total = sum(float(shares.log_likelihood.sum()) for _, _, shares in chunks)
     return total / len(blocks[0])
 
 

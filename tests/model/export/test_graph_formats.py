@@ -1,11 +1,12 @@
 import io
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import networkx as nx
 import pytest
 
+from mixoracle.datasets import single_latent
 from mixoracle.errors import FileFormatError, InvalidInputError
-from mixoracle.model import CPDAG
 from mixoracle.model.export import (
     CausalGraph,
     from_networkx,
@@ -63,9 +64,10 @@ def test_dot_has_one_line_for_each_node_and_edge(models):
 
 
 def test_names_that_a_format_cannot_tell_apart_are_refused():
-    graph = CausalGraph(("A",), ("A",), [[True]], CPDAG(1))
-    with pytest.raises(InvalidInputError, match="share the name 'A'"):
-        graph.refuse_shared_names()
+    model = single_latent()
+    shared = replace(model, latent_names=model.observed_names[:1])
+    with pytest.raises(InvalidInputError, match="share the name 'X1'"):
+        to_dagitty(shared)
 
 
 @pytest.mark.parametrize(

@@ -105,25 +105,6 @@ class CausalGraph(FrozenArrays):
         graph = CPDAG(len(column), frozenset(directed), frozenset(undirected))
         return cls(observed_names, latent_names, bipartite, graph, domain_sizes)
 
-    def arrows(self) -> list[tuple[str, str]]:
-        """All directed edges by name: Λ first, then Γ."""
-        names = self.latent_names
-        among = [(names[i], names[j]) for i, j in sorted(self.latent_graph.directed)]
-        return among + [(names[j], self.observed_names[i]) for i, j in np.argwhere(self.bipartite)]
-
-    def links(self) -> list[tuple[str, str]]:
-        """All undirected edges by name."""
-        return [(self.latent_names[i], self.latent_names[j]) for i, j in self.latent_graph.links]
-
-    def refuse_shared_names(self) -> None:
-        """Raise where a latent and an observed variable cannot be told apart by name."""
-        shared = sorted(set(self.observed_names) & set(self.latent_names))
-        if shared:
-            raise InvalidInputError(
-                f"a latent and an observed variable share the name {shared[0]!r}; rename one, "
-                "because this format knows variables by name only"
-            )
-
 
 def from_networkx(graph: nx.DiGraph[str | int]) -> CausalGraph:
     """Read back what :meth:`LatentModel.to_networkx` made."""
@@ -143,13 +124,19 @@ def from_networkx(graph: nx.DiGraph[str | int]) -> CausalGraph:
 
 def to_dagitty(model: LatentModel) -> str:
     """Write G in DAGitty's format."""
-    graph = CausalGraph.of(model)
-    graph.refuse_shared_names()
-    lines = ["pdag {" if graph.latent_graph.undirected else "dag {"]
-    lines += [f"{_quoted(name)} [latent]" for name in graph.latent_names]
-    lines += [_quoted(name) for name in graph.observed_names]
-    lines += [f"{_quoted(first)} -> {_quoted(second)}" for first, second in graph.arrows()]
-    lines += [f"{_quoted(first)} -- {_quoted(second)}" for first, second in graph.links()]
+    shared = sorted(set(model.observed_names) & set(model.latent_names))
+    if shared:
+        raise InvalidInputError(
+            f"a latent and an observed variable share the name {shared[0]!r}; rename one, "
+            "because this format knows variables by name only"
+        )
+    graph = model.latent_graph
+    h, x = ([*map(_quoted, names)] for names in (model.latent_names, model.observed_names))
+    lines = ["pdag {" if graph.undirected else "dag {"]
+    lines += [*(f"{name} [latent]" for name in h), *x]
+    lines += [f"{h[i]} -> {h[j]}" for i, j in sorted(graph.directed)]
+    lines += [f"{h[j]} -> {x[i]}" for i, j in np.argwhere(model.bipartite)]
+    lines += [f"{h[i]} -- {h[j]}" for i, j in graph.links]
     return "\n".join([*lines, "}"]) + "\n"
 
 
