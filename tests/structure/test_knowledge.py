@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from mixoracle.errors import InvalidInputError, KnowledgeConflictError
 from mixoracle.structure import Knowledge
-from mixoracle.structure.knowledge import resolve
 
 NAMES = ["age", "skill", "mood"]
 
@@ -14,12 +13,6 @@ def test_names_and_numbers_mean_the_same():
     by_number = Knowledge([(0, 1)], [(2, 0)], [[0], [1]])
     assert by_name.resolved(NAMES) == by_number.resolved(NAMES)
     assert by_name.resolved(NAMES).forbidden == {(2, 0), (1, 0)}
-
-
-def test_nothing_known_allows_everything():
-    known = resolve(None, NAMES)
-    assert known.is_empty
-    assert known.allows([(0, 1), (1, 2)])
 
 
 @settings(deadline=None)

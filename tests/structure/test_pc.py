@@ -12,7 +12,7 @@ def test_g_squared_sums_the_tests_of_the_strata(draw, seed):
     rng = np.random.default_rng(seed)
     _, joint = draw(rng, 4, n_samples=400)
     for given in [(), (2,), (2, 3)]:
-        found = g_squared(joint, 400, 0, 1, given)
+        found, found_freedom, _ = g_squared(joint, 400, 0, 1, given)
         strata = joint.marginal([*given, 0, 1]).table * 400
         strata = strata.reshape(-1, *joint.domain_sizes[:2])
         statistic, freedom = 0.0, 0
@@ -21,25 +21,24 @@ def test_g_squared_sums_the_tests_of_the_strata(draw, seed):
             if min(kept.shape) > 1:
                 part = chi2_contingency(kept, correction=False, lambda_="log-likelihood")
                 statistic, freedom = statistic + part.statistic, freedom + part.dof
-        assert found.statistic == pytest.approx(statistic, abs=1e-8)
-        assert found.degrees_of_freedom == freedom
+        assert found == pytest.approx(statistic, abs=1e-8)
+        assert found_freedom == freedom
 
 
 def test_without_freedom_nothing_speaks_against_independence():
     table = np.zeros((2, 2))
     table[0] = [0.5, 0.5]
-    found = g_squared(JointTable(table), 100, 0, 1, ())
-    assert (found.degrees_of_freedom, found.p_value) == (0, 1.0)
+    assert g_squared(JointTable(table), 100, 0, 1, ())[1:] == (0, 1.0)
 
 
 def test_the_level_is_right_under_independence():
     rng = np.random.default_rng(10)
     truth = np.outer([0.2, 0.3, 0.5], [0.4, 0.6]).ravel()
-    p_values = [
+    tests = [
         g_squared(JointTable(rng.multinomial(2000, truth).reshape(3, 2) / 2000), 2000, 0, 1, ())
         for _ in range(1000)
     ]
-    rejected = np.mean([found.p_value < 0.05 for found in p_values])
+    rejected = np.mean([p_value < 0.05 for _, _, p_value in tests])
     assert 0.03 < rejected < 0.07
 
 

@@ -58,7 +58,7 @@ def search_ges(score: Score, knowledge: ResolvedKnowledge) -> frozenset[Edge]:
         return frozenset()
     found, _ = ges.fit(_CachedScore(score), iterate=True)
     graph = _from_matrix(found)
-    if knowledge.is_empty:
+    if not (knowledge.required or knowledge.forbidden):
         return graph.extension()
     try:
         return graph.with_knowledge(knowledge.required, knowledge.forbidden).extension()

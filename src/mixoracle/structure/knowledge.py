@@ -24,16 +24,6 @@ class ResolvedKnowledge:
     required: frozenset[Edge] = frozenset()  # arrows i→j that must be there
     forbidden: frozenset[Edge] = frozenset()  # and those that must not
 
-    def allows(self, edges: Iterable[Edge]) -> bool:
-        """Whether a DAG with these arrows honours the knowledge."""
-        arrows = frozenset(edges)
-        return self.required <= arrows and not self.forbidden & arrows
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is known."""
-        return not self.required and not self.forbidden
-
 
 @dataclass(frozen=True, init=False)
 class Knowledge:
@@ -103,11 +93,6 @@ class Knowledge:
             for earlier in tiers[:t]
             for early in earlier
         )
-
-
-def resolve(knowledge: Knowledge | None, names: Sequence[str]) -> ResolvedKnowledge:
-    """Resolve knowledge, where None knows nothing."""
-    return (knowledge or Knowledge()).resolved(names)
 
 
 def _edges(pairs: Iterable[tuple[Node, Node]], kind: str) -> frozenset[tuple[Node, Node]]:

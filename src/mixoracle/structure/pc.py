@@ -15,7 +15,6 @@ the result says how many did.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations
 
@@ -31,21 +30,15 @@ _PValue = Callable[[int, int, tuple[int, ...]], float]  # of two latents given o
 _Triple = tuple[int, int, int]
 
 
-@dataclass(frozen=True)
-class IndependenceTest:
-    """A G² test of H_a ⊥ H_b given some other latents."""
-
-    statistic: float  # G² = 2N · conditional mutual information
-    # Over the strata that were seen: (seen states of a − 1)(seen states of b − 1).
-    degrees_of_freedom: int
-    # 1 where there are no degrees of freedom: nothing speaks against independence.
-    p_value: float
-
-
 def g_squared(
     joint: JointTable, n_samples: float, first: int, second: int, given: tuple[int, ...]
-) -> IndependenceTest:
-    """Test whether two latents are independent given others."""
+) -> tuple[float, int, float]:
+    """Test whether two latents are independent given others.
+
+    Returns G² = 2N · conditional mutual information, its degrees of freedom over the strata that
+    were seen, (seen states of a − 1)(seen states of b − 1), and the p-value: 1 where there are no
+    degrees of freedom, because nothing then speaks against independence.
+    """
     sizes = joint.domain_sizes
     table = joint.marginal([*given, first, second]).table
     strata = n_samples * table.reshape(-1, sizes[first], sizes[second])
@@ -58,8 +51,7 @@ def g_squared(
     )
     statistic = max(statistic, 0.0)
     freedom = int(np.sum(_seen(rows) * _seen(columns)))
-    p_value = float(chdtrc(freedom, statistic)) if freedom else 1.0
-    return IndependenceTest(statistic, freedom, p_value)
+    return statistic, freedom, float(chdtrc(freedom, statistic)) if freedom else 1.0
 
 
 def _seen(margins: Floats) -> Integers:
@@ -77,7 +69,7 @@ def search_pc(
 
     @cache
     def p_value(first: int, second: int, given: tuple[int, ...]) -> float:
-        return g_squared(joint, n_samples, first, second, given).p_value
+        return g_squared(joint, n_samples, first, second, given)[2]
 
     near = _skeleton(p_value, knowledge, alpha)
     graph = _with_knowledge(near, knowledge)

@@ -18,7 +18,7 @@ from mixoracle.model import CPDAG, JointTable
 from mixoracle.model.graphs import Edge
 from mixoracle.structure.exact import is_feasible, search_exact
 from mixoracle.structure.ges import search_ges
-from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge, resolve
+from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge
 from mixoracle.structure.pc import search_pc
 from mixoracle.structure.scores import BIC, BDeu, Score, checked_sample_size, total
 
@@ -130,7 +130,7 @@ def search(
         joint=joint,
         n_samples=checked_sample_size(n_samples),
         score=_scorer(score, joint, n_samples),
-        knowledge=resolve(knowledge, _labels(names, joint.n_latent)),
+        knowledge=(knowledge or Knowledge()).resolved(_labels(names, joint.n_latent)),
         alpha=alpha,
         runner_up=runner_up,
     )
