@@ -8,9 +8,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.assumptions import Verdict
 from mixoracle.model import Bipartite
 from mixoracle.structure import Knowledge
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 # The verdict on background knowledge goes by this; the paper has no label for it.
 LABEL = "background"
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +77,7 @@ class ResolvedBackground:
             unclear=tuple(self._unclear(cost, place_of, graph)),
         )
 
-    def _costs(self, graph: Bipartite) -> NDArray[np.float64]:
+    def _costs(self, graph: Bipartite) -> Floats:
         """The cost of matching each known latent (row) to each found one, or to none.
 
         The statements broken count first; among equals, fewer wrong entries of Γ, because its
@@ -111,7 +109,7 @@ class ResolvedBackground:
                 )
 
     def _unclear(
-        self, cost: NDArray[np.float64], place_of: dict[int, int], graph: Bipartite
+        self, cost: Floats, place_of: dict[int, int], graph: Bipartite
     ) -> Iterable[_Breach]:
         """Known latents that could be another found one at no higher cost."""
         _, least = _assigned(cost, graph.n_latent)
@@ -148,23 +146,12 @@ class ResolvedBackground:
 
 @dataclass(frozen=True)
 class Application:
-    """One Γ after background knowledge was applied.
+    """One Γ after background knowledge was applied."""
 
-    Attributes
-    ----------
-    graph : Bipartite
-        Γ with the known children added and the known non-children removed.
-    latent_names : tuple of str
-    corrections : tuple of str
-        Each entry of Γ that was changed, in words.
-    edges : Knowledge
-        What is known about the arrows among the latents that were found.
-    """
-
-    graph: Bipartite
+    graph: Bipartite  # with the known children added and the known non-children removed
     latent_names: tuple[str, ...]
-    corrections: tuple[str, ...]
-    edges: Knowledge
+    corrections: tuple[str, ...]  # each entry of Γ that was changed, in words
+    edges: Knowledge  # what is known about the arrows among the latents that were found
     broken: tuple[_Breach, ...]
     unclear: tuple[_Breach, ...]
 
@@ -195,7 +182,7 @@ class _Breach:
     sentence: str
 
 
-def _assigned(cost: NDArray[np.float64], n_found: int) -> tuple[dict[int, int], float]:
+def _assigned(cost: Floats, n_found: int) -> tuple[dict[int, int], float]:
     """The cheapest one-to-one match, known to found without those not found, and its cost.
 
     Costs are whole numbers, so equally good matches compare equal.

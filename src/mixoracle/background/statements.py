@@ -8,8 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
+from mixoracle._arrays import Bools
 from mixoracle._checks import check_whole
-from mixoracle.background.matching import Bools, ResolvedBackground, marked_names
+from mixoracle.background.matching import ResolvedBackground, marked_names
 from mixoracle.errors import InvalidInputError, KnowledgeConflictError
 from mixoracle.structure import Knowledge
 
@@ -69,12 +70,9 @@ class KnownLatent:
                 f"nothing is said about {name!r}, so it could be any latent; give children, "
                 "not_children or a domain size"
             )
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "children", driven)
-        object.__setattr__(self, "not_children", spared)
-        object.__setattr__(self, "exactly", bool(exactly))
-        object.__setattr__(self, "domain_size", domain_size)
         _refuse_both(name, driven & spared)
+        vars(self).update(name=name, children=driven, not_children=spared)
+        vars(self).update(exactly=bool(exactly), domain_size=domain_size)
 
     def columns(self, observed_names: Sequence[str]) -> tuple[Bools, Bools]:
         """Which of the observed variables it drives and which not, an (n,) array each."""
@@ -135,9 +133,7 @@ class Background:
             raise InvalidInputError(
                 f"edges should be a structure.Knowledge; got {type(edges).__name__}"
             )
-        object.__setattr__(self, "latents", known)
-        object.__setattr__(self, "edges", edges or Knowledge())
-        object.__setattr__(self, "complete", bool(complete))
+        vars(self).update(latents=known, edges=edges or Knowledge(), complete=bool(complete))
         twice = sorted({name for name in self.names if self.names.count(name) > 1})
         if twice:
             raise KnowledgeConflictError(

@@ -161,7 +161,7 @@ def _explain(counts: Counts, subset: list[int], states: float) -> str:
     through, small sets first, before the place where the search stumbled is named.
     """
     remedy = "more samples or a larger max_components may help"
-    known = counts.asked_singly()
+    known = counts.single
     for members in sorted(known, key=lambda s: (len(s), sorted(s))):
         score = known[members]
         if not _is_whole(score):

@@ -11,11 +11,10 @@ so that an answer can be held against every count at hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, combinations, permutations
 from math import comb, exp, log
 from string import ascii_lowercase
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,13 +45,9 @@ class Counts:
         self.n_observed = oracle.n_observed
         self._oracle = oracle
         self._batch: Callable[[Integers], Floats] | None = getattr(oracle, "log_counts", None)
-        self._single: dict[frozenset[int], float] = {frozenset(): 0.0}
+        # W of the sets that were asked for by themselves, and of the empty set.
+        self.single: dict[frozenset[int], float] = {frozenset(): 0.0}
         self._sized: dict[int, tuple[Integers, Floats]] = {}
-
-    @property
-    def n_asked(self) -> int:
-        """How many counts the oracle has been asked for."""
-        return len(self._single) - 1 + sum(len(values) for _, values in self._sized.values())
 
     def log_count(self, subset: Iterable[int]) -> float:
         """W(S) = log k(S)."""
@@ -60,10 +55,10 @@ class Counts:
 
     def log_counts_of(self, subsets: Sequence[frozenset[int]]) -> Floats:
         """W of many sets of any sizes, asking only for what is not yet known."""
-        unknown = [s for s in dict.fromkeys(subsets) if s not in self._single]
+        unknown = [s for s in dict.fromkeys(subsets) if s not in self.single]
         if unknown:
-            self._single.update(zip(unknown, self._ask(unknown).tolist(), strict=True))
-        return np.array([self._single[s] for s in subsets], dtype=np.float64)
+            self.single.update(zip(unknown, self._ask(unknown).tolist(), strict=True))
+        return np.array([self.single[s] for s in subsets], dtype=np.float64)
 
     def of_size(self, size: int) -> tuple[Integers, Floats]:
         """All sets of one size, a (C(n, size), size) array in ascending order, and their W."""
@@ -81,10 +76,6 @@ class Counts:
         for members in range(1, min(size, self.n_observed) + 1):
             self.of_size(members)
 
-    def asked_singly(self) -> Mapping[frozenset[int], float]:
-        """W of the sets that were asked for by themselves, and of the empty set."""
-        return MappingProxyType(self._single)
-
     def worst(self, adjacency: Bools, domain_sizes: Sequence[int]) -> tuple[float, tuple[int, ...]]:
         """The largest |log k(S) − prediction| over all that was asked, and where it is."""
         log_sizes = np.log(np.array(domain_sizes, dtype=float))
@@ -98,12 +89,12 @@ class Counts:
 
     def _single_by_size(self) -> list[tuple[Integers, Floats]]:
         by_size: dict[int, list[frozenset[int]]] = {}
-        for subset in self._single:
+        for subset in self.single:
             by_size.setdefault(len(subset), []).append(subset)
         return [
             (
                 np.array([sorted(s) for s in held], dtype=np.int64).reshape(len(held), size),
-                np.array([self._single[s] for s in held], dtype=np.float64),
+                np.array([self.single[s] for s in held], dtype=np.float64),
             )
             for size, held in by_size.items()
         ]

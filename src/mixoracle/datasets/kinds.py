@@ -55,24 +55,16 @@ _AMOUNT_MEANS, _AMOUNT_SHAPES = (1.0, 8.0), (5.0, 40.0)
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """One kind of column: how its distributions are drawn, compared and put together.
+    """One kind of column: how its distributions are drawn, compared and put together."""
 
-    Parameters
-    ----------
-    draw : (n, rng) -> (n, parameters) array
-        The parameters of n candidates.
-    join : parameters of w columns, (k, parameters) each -> ComponentSet of width w
-    cells, sizes : (c,) arrays
-        The points at which densities are compared, and how much of the line each stands for.
-    levels : tuple of str, or None
-        The words of a categorical column.
-    """
-
+    # (n, rng) to the parameters of n candidates, (n, parameters).
     draw: Callable[[int, np.random.Generator], Floats]
+    # The parameters of w columns, (k, parameters) each, to a set of width w.
     join: Callable[[Sequence[Floats]], ComponentSet]
+    # (c,) each: the points at which densities are compared, and how much each stands for.
     cells: Floats
     sizes: Floats
-    levels: tuple[str, ...] | None = None
+    levels: tuple[str, ...] | None = None  # the words of a categorical column
 
     def affinity(self, parameters: Floats) -> Floats:
         """Σ √(p q) for each pair of n candidates, (n, n)."""

@@ -54,10 +54,7 @@ class ShapedComponents(WithMeans):
         shape = str(self.shape)
         if shape not in SHAPES:
             raise InvalidInputError(f"shape should be one of {', '.join(SHAPES)}; got {shape!r}")
-        object.__setattr__(self, "means", frame.means)
-        object.__setattr__(self, "covariances", frame.covariances)
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "_frame", frame)
+        self._keep(means=frame.means, covariances=frame.covariances, shape=shape)
 
     def log_density(self, block: Floats) -> Floats:
         answer = np.empty((len(block), self.n_components))
