@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mixoracle.datasets import random_model
 from mixoracle.errors import InvalidInputError
 from mixoracle.latent import marginal
-from mixoracle.latent.projection import checked_labels, group_rows
 from mixoracle.model import LatentModel, Projection
+from mixoracle.model.joint_states import distinct_rows
 
 
 def projection_of(model: LatentModel) -> Projection:
@@ -63,8 +63,7 @@ def test_bad_subsets(subset: list[int]) -> None:
 )
 @settings(max_examples=60, deadline=None)
 def test_groups_are_the_equal_rows(rows: list[list[int]]) -> None:
-    labels = checked_labels(rows, 3)
-    groups = group_rows(labels, [0, 2])
+    groups = distinct_rows(np.array(rows)[:, [0, 2]])[1]
     for a, b in combinations(range(len(rows)), 2):
         same = rows[a][0] == rows[b][0] and rows[a][2] == rows[b][2]
         assert (groups[a] == groups[b]) == same
@@ -77,5 +76,5 @@ def test_packing_restarts_before_it_overflows() -> None:
     twin = labels.copy()
     twin[:, 0] = np.roll(twin[:, 0], 1)
     both = np.vstack([labels, twin])
-    assert len(np.unique(group_rows(both, range(12)))) == 400
-    assert len(np.unique(group_rows(both, range(1, 12)))) == 200
+    assert len(distinct_rows(both)[0]) == 400
+    assert len(distinct_rows(both[:, 1:])[0]) == 200

@@ -16,15 +16,22 @@ should be dim(H_j), r is never increased, and L is called bijective where only i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from mixoracle._arrays import Integers
-from mixoracle.errors import AmbiguousIntersectionError, EmptyIntersectionError, GroupSizeError
-from mixoracle.latent.projection import check_injective, checked_labels, group_rows
+from mixoracle._arrays import Integers, frozen_whole_numbers
+from mixoracle.errors import (
+    AmbiguousIntersectionError,
+    EmptyIntersectionError,
+    GroupSizeError,
+    InvalidInputError,
+    NotInjectiveError,
+)
 from mixoracle.model import Bipartite, JointTable, Projection
+from mixoracle.model.joint_states import distinct_rows, numbered_columns
 
 # An error that lists a thousand components says less than one that lists these.
 _COMPONENTS_NAMED = 8
@@ -66,8 +73,7 @@ def layout(labels: Any, adjacency: Any, domain_sizes: Any) -> Integers:
     [[0, 3], [1, 2]]
     """
     graph = Bipartite(adjacency, domain_sizes)
-    known = checked_labels(labels, graph.n_observed)
-    check_injective(known)
+    known = _checked_labels(labels, graph.n_observed)
     groups = _lines(known, graph)
     if len(known) != prod(graph.domain_sizes):
         raise GroupSizeError(
@@ -96,12 +102,62 @@ def joint_table(labels: Any, weights: Any, adjacency: Any, domain_sizes: Any) ->
     return JointTable(projection.weights[layout(projection.labels, adjacency, domain_sizes)])
 
 
+def marginal(projection: Projection, subset: Iterable[int]) -> Projection:
+    """Return the mixture over the observed variables in ``subset``, columns in that order.
+
+    Its number of components is k(S), its weights are π(S, ·) and its rows their names.
+
+    Examples
+    --------
+    >>> joint = Projection([[0, 0], [0, 1], [1, 1]], [0.5, 0.25, 0.25])
+    >>> over_first = marginal(joint, [0])
+    >>> over_first.n_components, over_first.weights.tolist()
+    (2, [0.75, 0.25])
+    """
+    columns = [int(i) for i in subset]
+    outside = [i for i in columns if not 0 <= i < projection.n_observed]
+    if outside or len(set(columns)) != len(columns):
+        raise InvalidInputError(
+            f"a marginal needs distinct observed variables from 0 to {projection.n_observed - 1}; "
+            f"got {columns}"
+        )
+    rows, groups, _ = distinct_rows(projection.labels[:, columns])
+    weights = np.asarray(np.bincount(groups, projection.weights), dtype=np.float64)
+    return Projection(rows, weights)
+
+
+def _checked_labels(labels: Any, n_observed: int) -> Integers:
+    """Return L as a (K, n_observed) array of component numbers that leave no gaps.
+
+    The components of each observed variable are renumbered 0, 1, … in ascending order. L must be
+    injective, which nondegeneracy (b) for S = X promises; the paper calls it bijective, but it
+    reaches only k(X) of the ∏ k(X_i) tuples.
+    """
+    array = frozen_whole_numbers(labels, "labels")
+    if array.ndim != 2 or array.shape[1] != n_observed or len(array) == 0:
+        raise InvalidInputError(
+            f"labels should have shape (K, {n_observed}), a row for each component over X and a "
+            f"column for each observed variable; got {array.shape}"
+        )
+    if array.size and array.min() < 0:
+        raise InvalidInputError(f"labels count from 0; got {int(array.min())}")
+    numbers = numbered_columns(array)
+    _, groups, counts = distinct_rows(numbers)
+    if np.any(counts > 1):
+        first, second = np.flatnonzero(groups == np.argmax(counts > 1))[:2]
+        raise NotInjectiveError(
+            f"components {first} and {second} over X have the same component in every observed "
+            f"variable, {numbers[first].tolist()}; merge them and add their weights"
+        )
+    return numbers
+
+
 def _lines(labels: Integers, graph: Bipartite) -> list[Integers]:
     """For each latent, number the groups of components that differ in its state alone."""
     groups = []
     for j, size in enumerate(graph.domain_sizes):
         outside = np.flatnonzero(~graph.adjacency[:, j])
-        ids = group_rows(labels, outside)
+        ids = distinct_rows(labels[:, outside])[1]
         wrong = np.flatnonzero(np.bincount(ids) != size)
         if len(wrong):
             found = np.flatnonzero(ids == wrong[0])
