@@ -65,12 +65,6 @@ def test_a_distance_that_does_not_exist_is_none():
     assert Score(1, 0, False, float("nan")).tv is None
 
 
-def test_only_the_timing_is_left_out_of_the_content(study, make_result):
-    one = make_result(study, 0)
-    assert one.content == replace(one, seconds=9.0).content
-    assert one.content != replace(one, accuracy=0.5).content
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -170,10 +170,6 @@ class Source:
     label: str
     record: StudyRecord
 
-    def arms(self) -> tuple[str, ...]:
-        """The labels of the arms, in the study's order."""
-        return tuple(arm.label for arm in self.record.study.arms)
-
     def settings(self) -> tuple[Setting, ...]:
         """All (m, n) of the study, in ascending order."""
         return tuple(sorted({s for arm in self.record.study.arms for s in arm.settings}))

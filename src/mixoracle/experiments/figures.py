@@ -211,7 +211,7 @@ def scatter(name: str, number: int, source: Source) -> Drawing:
 
 def arms(name: str, sources: Sequence[Source]) -> Drawing:
     """For each arm the share of exact graphs, the average SHD and the run time."""
-    labels = list(dict.fromkeys(label for source in sources for label in source.arms()))
+    labels = list(dict.fromkeys(a.label for source in sources for a in source.record.study.arms))
     panels: tuple[tuple[str, str, str | None, float], ...] = (
         ("graph exact, %", "exact", "limit_exact", 100.0),
         ("average SHD", "shd", "limit_shd", 1.0),

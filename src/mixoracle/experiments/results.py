@@ -19,10 +19,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any, Literal, Self
+from typing import IO, Literal, Self
 
 from mixoracle._version import __version__
 from mixoracle.errors import FileFormatError, InvalidInputError
@@ -118,11 +118,6 @@ class Result:
         for name in ("score", "limit"):
             held[name] = Score(**{"tv": None, **held[name]}) if name in held else None
         return cls(**held)
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """All but the timing; it must not depend on how a study was run."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "seconds"}
 
 
 @dataclass(frozen=True)

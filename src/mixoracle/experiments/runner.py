@@ -35,26 +35,12 @@ def run_study(
     on_start: Callable[[int, int], None] = lambda _done, _total: None,
     on_result: Callable[[Result], None] = lambda _result: None,
 ) -> int:
-    """Do what is missing of a study.
+    """Do what is missing of a study in ``folder``, and return how many runs that was.
 
-    Parameters
-    ----------
-    study : Study
-    folder : Path
-        Made if need be; continued if it holds the same study.
-    jobs : int
-        Processes to share the runs among, as joblib counts them.
-    dask : str, optional
-        The address of a Dask scheduler whose workers do the runs instead.
-    on_start : callable
-        Called with how many runs are done already, and how many there are.
-    on_result : callable
-        Called with each result after it is on the disk.
-
-    Returns
-    -------
-    int
-        How many runs were made now.
+    The folder is made if need be, and continued if it holds the same study. ``jobs`` processes
+    share the runs, as joblib counts them, or the workers of the Dask scheduler at ``dask``.
+    ``on_start`` is called with how many runs are done already and how many there are, and
+    ``on_result`` with each result after it is on the disk.
     """
     from joblib import Parallel, delayed
 

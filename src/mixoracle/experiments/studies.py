@@ -215,19 +215,11 @@ def define(
 ) -> Study:
     """Define the study of that name.
 
-    Parameters
-    ----------
-    name : str
-        ``"paper"`` and ``"small"`` are the paper's; ``"overlap"`` varies the noise and the width
-        of the observed variables, ``"samples"`` the number of rows, ``"size"`` m, n and the
-        domains, ``"families"`` the shape of the noise, ``"search"`` how Λ is searched.
-    samples : sequence of int, optional
-        Sample sizes instead of the study's own; more than one for ``"paper"``, ``"small"`` and
-        ``"samples"`` only, where each is an arm.
-    runs : int, optional
-        Runs for each arm instead of the study's own number.
-    seed : int
-    oracle, covariance : str
+    ``"paper"`` and ``"small"`` are the paper's; ``"overlap"`` varies the noise and the width of the
+    observed variables, ``"samples"`` the number of rows, ``"size"`` m, n and the domains,
+    ``"families"`` the shape of the noise, ``"search"`` how Λ is searched. ``samples`` are sample
+    sizes instead of the study's own, more than one for ``"paper"``, ``"small"`` and ``"samples"``
+    only, where each is an arm; ``runs`` is for each arm, instead of the study's own number.
 
     Examples
     --------
