@@ -85,7 +85,7 @@ class _Candidates:
         The graph has no continuous parameter: a latent is n bits and a small whole number, for
         which one bit more is charged.
         """
-        n = self._equations.n_equations
+        n = len(self._equations.log_counts)
         mean_error = max(fit.squared_error, _EXACT_SQUARED_ERROR) / n
         bits = fit.n_latent * (self._equations.n_observed + 1)
         return 0.5 * n * log(mean_error) + bits * log(2)

@@ -58,11 +58,6 @@ class CountEquations:
         )
 
     @property
-    def n_equations(self) -> int:
-        """The number of sets."""
-        return len(self.log_counts)
-
-    @property
     def n_observed(self) -> int:
         """The number of observed variables."""
         return int(self._incidence.shape[1])
@@ -74,7 +69,7 @@ class CountEquations:
         return bool(np.all(np.abs(counts - np.round(counts)) <= _WHOLE_TOLERANCE * counts))
 
     def children(self, adjacency: Bools) -> Floats:
-        """How many children each latent has in each set: (n_equations, n_latent)."""
+        """How many children each latent has in each set: (n_sets, n_latent)."""
         return np.asarray(self._incidence @ adjacency.astype(np.float64))
 
     def fit(self, adjacency: Bools) -> Fit:

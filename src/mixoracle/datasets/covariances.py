@@ -66,11 +66,8 @@ def code_covariances(
     return scale * matrices
 
 
-CovarianceDrawer = Callable[[int, int, float, np.random.Generator], NDArray[np.float64]]
-MeanDrawer = Callable[[int, int, np.random.Generator], NDArray[np.float64]]
-
-COVARIANCES: dict[str, CovarianceDrawer] = {
+COVARIANCES: dict[str, Callable[[int, int, float, np.random.Generator], NDArray[np.float64]]] = {
     "text": dominant_covariances,
     "code": code_covariances,
 }
-MEANS: dict[str, MeanDrawer] = {"sphere": means_on_sphere, "ball": means_in_ball}
+MEANS = {"sphere": means_on_sphere, "ball": means_in_ball}

@@ -30,20 +30,11 @@ _N_PRIME = ((-2.0, 0.49), (2.0, 0.64))
 
 @dataclass(frozen=True, eq=False)
 class LayoutExample:
-    """A run of Algorithm 1 with its answer.
+    """A run of Algorithm 1 with its answer."""
 
-    Parameters
-    ----------
-    model : LatentModel
-        Γ, the domain sizes and the P(H) that the answer implies; Λ is left open.
-    projection : Projection
-        The map L as the paper prints it, with weights of our own choice.
-    layout : int array of shape ``model.domain_sizes``
-        The component in each cell, as the paper prints it.
-    """
-
-    model: LatentModel
-    projection: Projection
+    model: LatentModel  # Γ, the domain sizes and the P(H) that the answer implies; Λ is left open
+    projection: Projection  # the map L as the paper prints it, with weights of our own choice
+    # The component in each cell, as the paper prints it, of shape ``model.domain_sizes``.
     layout: NDArray[np.int64]
 
     def __post_init__(self) -> None:

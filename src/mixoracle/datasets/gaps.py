@@ -9,7 +9,6 @@ many as were asked for. Values that were missing before stay missing and do not 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixoracle._checks import RandomState, check_probability, make_generator
 from mixoracle.errors import InvalidInputError
@@ -39,7 +38,13 @@ def with_gaps(
     check_probability("share", share)
     values = np.array(observations.values)
     there = ~np.isnan(values)
-    _check_nothing_empty(there, observations)
+    columns = [repr(observations.column_names[c]) for c in np.flatnonzero(~there.any(axis=0))]
+    rows = [f"row {r}" for r in np.flatnonzero(~there.any(axis=1))]
+    for kind, empty in (("column", columns), ("row", rows)):
+        if empty:
+            raise InvalidInputError(
+                f"every {kind} should hold a value; {empty[0]} holds none: leave it out"
+            )
     wanted = round(share * int(there.sum()))
     # The present value with the largest of these numbers is kept, in each row and each column.
     keys = np.where(there, rng.random(values.shape), -1.0)
@@ -52,13 +57,3 @@ def with_gaps(
         )
     values.flat[rng.choice(free, wanted, replace=False, shuffle=False)] = np.nan
     return Observations(values, observations.names, observations.widths, observations.levels)
-
-
-def _check_nothing_empty(there: NDArray[np.bool_], held: Observations) -> None:
-    """Refuse data in which a row or a column holds nothing already."""
-    empty = [("column", repr(held.column_names[c])) for c in np.flatnonzero(~there.any(axis=0))]
-    empty += [("row", f"row {r}") for r in np.flatnonzero(~there.any(axis=1))]
-    for kind, name in empty:
-        raise InvalidInputError(
-            f"every {kind} should hold a value; {name} holds none: leave it out"
-        )

@@ -143,7 +143,10 @@ def random_bipartite(
     _check_possible(n_latent, n_observed, subset_condition, independent_columns)
     for _ in range(_GRAPH_BATCHES):
         batch = rng.random((_GRAPHS_IN_BATCH, n_observed, n_latent)) < density
-        good = _covers(batch, orphans) & _distinguishes(batch, subset_condition)
+        # Each latent has a child and, unless orphans may be, each X a parent.
+        covered = np.all(np.any(batch, axis=1), axis=1)
+        covered &= orphans or np.all(np.any(batch, axis=2), axis=1)
+        good = covered & _distinguishes(batch, subset_condition)
         for graph in batch[good]:
             if not independent_columns or np.linalg.matrix_rank(graph) == n_latent:
                 return np.asarray(graph)
@@ -152,14 +155,6 @@ def random_bipartite(
         f"{n_observed} observed variables and density {density} met the conditions; use fewer "
         "latents, more observed variables, another density or fewer conditions"
     )
-
-
-def _covers(batch: NDArray[np.bool_], orphans: bool) -> NDArray[np.bool_]:
-    """Whether, in each graph, each latent has a child and (unless orphans) each X a parent."""
-    covered = np.all(np.any(batch, axis=1), axis=1)
-    if not orphans:
-        covered &= np.all(np.any(batch, axis=2), axis=1)
-    return np.asarray(covered)
 
 
 def _distinguishes(batch: NDArray[np.bool_], subset_condition: bool) -> NDArray[np.bool_]:

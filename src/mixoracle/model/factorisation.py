@@ -61,7 +61,7 @@ def truncated(
     for node, parents in enumerate(parents_of(edges, joint.n_latent)):
         if node in settings:
             chosen = np.eye(joint.domain_sizes[node])[settings[node]]
-            table = table * along_axis(chosen, node, joint.n_latent)
+            table = table * along_axes(chosen, [node], joint.n_latent)
         else:
             table = table * conditional(joint, node, parents)
     return table
@@ -71,11 +71,6 @@ def marginal_in_place(table: Floats, kept: Collection[int]) -> Floats:
     """Sum out all axes but some, leaving axes of length one in their place."""
     dropped = tuple(j for j in range(table.ndim) if j not in kept)
     return np.asarray(table.sum(axis=dropped, keepdims=True))
-
-
-def along_axis(values: NDArray[Any], axis: int, n_axes: int) -> NDArray[Any]:
-    """Lay a vector along one axis of a table."""
-    return along_axes(values, [axis], n_axes)
 
 
 def along_axes(values: NDArray[Any], axes: list[int], n_axes: int) -> NDArray[Any]:

@@ -78,14 +78,8 @@ def numbered_columns(labels: Integers) -> Integers:
 def distinct_rows(labels: Integers) -> tuple[Integers, Integers, Integers]:
     """The distinct rows of labels (T, n) in lexicographic order, for any number of columns.
 
-    Returns
-    -------
-    rows : (R, n) int array
-        As ``np.unique(labels, axis=0)`` gives them.
-    index : (T,) int array
-        The distinct row that each row of the labels is.
-    counts : (R,) int array
-        How often each of them occurs.
+    Returns the rows (R, n) as ``np.unique(labels, axis=0)`` gives them, the distinct row that each
+    row of the labels is, (T,), and how often each of them occurs, (R,).
 
     Examples
     --------

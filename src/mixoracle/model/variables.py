@@ -13,7 +13,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.factorisation import along_axis
+from mixoracle.model.factorisation import along_axes
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
@@ -85,7 +85,7 @@ def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> F
         if is_latent:
             check_state(model, index, value)
             seen = np.eye(model.domain_sizes[index])[value]
-            likelihood = likelihood * along_axis(seen, index, model.n_latent)
+            likelihood = likelihood * along_axes(seen, [index], model.n_latent)
         else:
             likelihood = (
                 likelihood * _density(model, index, value)[state_labels(model, (False, index))]
@@ -124,7 +124,7 @@ def state_labels(model: LatentModel, variable: Resolved) -> Integers:
     labels = np.zeros(model.domain_sizes, dtype=np.int64)
     for j in (index,) if is_latent else model.parents(index):
         size = model.domain_sizes[j]
-        labels = labels * size + along_axis(np.arange(size), j, model.n_latent)
+        labels = labels * size + along_axes(np.arange(size), [j], model.n_latent)
     return labels
 
 

@@ -77,7 +77,7 @@ def _environment() -> Environment:
         whole=printable,
         share=_share,
         number=_number,
-        amount=_amount,
+        amount=partial(_number, spec=",.1f"),
         safe_svg=Markup,
     )
     environment.globals.update(bar=lambda share, colour: Markup(charts.bar(share, colour)))
@@ -109,12 +109,8 @@ def _share(value: float | None) -> str:
     return f"{percent:.1f} %"
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
-
-
-def _amount(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.1f}"
+def _number(value: float | None, spec: str = ".4g") -> str:
+    return "–" if value is None else format(value, spec)
 
 
 def _measurement(model: LatentModel, evidence: Evidence, i: int) -> dict[str, Any]:

@@ -75,7 +75,10 @@ def search_pc(
     graph = _with_knowledge(near, knowledge)
     colliders, chains = _judge_triples(p_value, near)
     for a, c, b in colliders:
-        _collide(graph, a, c, b)
+        # Unless an arrow that is settled already speaks against it.
+        if not any(is_ancestor(graph.parents, c, end) for end in (a, b)):
+            graph.orient(a, c)
+            graph.orient(b, c)
     edges, _ = graph.cheapest_extension()
     made = CPDAG(joint.n_latent, edges).v_structures
     return edges, len(set(colliders) - made) + len(made & set(chains))
@@ -147,10 +150,3 @@ def _with_knowledge(near: list[set[int]], knowledge: ResolvedKnowledge) -> Parti
         else:
             graph.orient(j, i)
     return graph
-
-
-def _collide(graph: PartialGraph, a: int, c: int, b: int) -> None:
-    """Make a→c←b, unless an arrow that is settled already speaks against it."""
-    if not any(is_ancestor(graph.parents, c, end) for end in (a, b)):
-        graph.orient(a, c)
-        graph.orient(b, c)

@@ -131,12 +131,7 @@ class BIC(TableScore):
 class BDeu(TableScore):
     """Log marginal likelihood under a Dirichlet prior that is uniform over joint states.
 
-    Parameters
-    ----------
-    joint, n_samples
-        As for every :class:`TableScore`.
-    equivalent_sample_size : float
-        How many cases the prior is worth; it is spread evenly over the joint states.
+    The prior is worth ``equivalent_sample_size`` cases, spread evenly over the joint states.
     """
 
     def __init__(

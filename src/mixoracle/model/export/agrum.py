@@ -30,14 +30,10 @@ def load_pyagrum() -> Any:
 
 
 def to_pyagrum(model: LatentModel, edges: frozenset[Edge] | None = None) -> Any:
-    """Return a ``pyagrum.BayesNet`` over the latents' own names.
+    """Return a ``pyagrum.BayesNet`` over the latents' own names (extra ``bn``).
 
-    Parameters
-    ----------
-    model : LatentModel
-    edges : frozenset of (i, j), optional
-        Which member of Λ to use; one consistent extension by default. Where P(H) never shows a
-        configuration of parents, the table is uniform.
+    ``edges`` is the member of Λ to use, one consistent extension by default. Where P(H) never shows
+    a configuration of parents, the table is uniform.
     """
     pyagrum = load_pyagrum()
     chosen = model.latent_graph.extension() if edges is None else edges

@@ -61,17 +61,6 @@ class CausalGraph(FrozenArrays):
         self._keep(bipartite=bipartite)
 
     @classmethod
-    def of(cls, model: LatentModel) -> CausalGraph:
-        """The graph of a model."""
-        return cls(
-            model.observed_names,
-            model.latent_names,
-            model.bipartite,
-            model.latent_graph,
-            model.domain_sizes,
-        )
-
-    @classmethod
     def from_edges(
         cls,
         observed: Iterable[str],
