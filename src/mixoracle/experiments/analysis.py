@@ -85,7 +85,6 @@ class Summary:
     """
 
     runs: int
-    answered: int
     fallbacks: int
     failed_oracle: Interval | None
     failed_graph: Interval | None
@@ -122,7 +121,6 @@ def summarise(results: Sequence[Result]) -> Summary:
 
     return Summary(
         runs=total,
-        answered=len(answered),
         fallbacks=sum(r.status == "fallback" for r in results),
         failed_oracle=share(lambda r: r.stage == "oracle"),
         failed_graph=share(lambda r: r.stage == "graph"),

@@ -97,12 +97,10 @@ class _Trial:
         from mixoracle.datasets import paper_problem
 
         asked = self.task.conditions
-        m, n = self.task.setting
         # A model is drawn before its samples, so a seed gives one model for all sample sizes.
         rng = np.random.default_rng(seed)
         problem = paper_problem(
-            m,
-            n,
+            *self.task.setting,
             asked.max_domain,
             asked.n_samples,
             rng,
