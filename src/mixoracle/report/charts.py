@@ -31,7 +31,7 @@ _BARS_TOP, _BARS_LEFT, _BARS_GAP, _BARS_TEXT = 22.0, 24.0, 3.0, 10
 _NARROWEST_NAME = 34.0
 # The first level is the lightest; white would be mistaken for no bar.
 _LIGHTEST = 0.18
-# Numbers on more components than this hide the points.
+# Numbers on more than ``most_marked`` components hide the points.
 _PLOT = {"width": _PLOT_WIDTH, "height": _PLOT_HEIGHT, "most_marked": 12}
 # Consecutive multiples of the golden ratio fall evenly into the unit interval.
 _GOLDEN = 0.618034

@@ -53,11 +53,11 @@ class Knowledge:
         forbidden: Iterable[tuple[Node, Node]] = (),
         tiers: Sequence[Iterable[Node]] = (),
     ) -> None:
-        vars(self).update(required=_edges(required, "required"))
-        vars(self).update(forbidden=_edges(forbidden, "forbidden"))
+        object.__setattr__(self, "required", _edges(required, "required"))
+        object.__setattr__(self, "forbidden", _edges(forbidden, "forbidden"))
         if any(isinstance(tier, str) for tier in tiers):
             raise InvalidInputError("each tier should be a collection of latents; got one string")
-        vars(self).update(tiers=tuple(frozenset(tier) for tier in tiers))
+        object.__setattr__(self, "tiers", tuple(frozenset(tier) for tier in tiers))
 
     def resolved(self, names: Sequence[str]) -> ResolvedKnowledge:
         """Name by name to indices; raise where the knowledge contradicts itself."""
