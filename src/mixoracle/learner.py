@@ -49,7 +49,7 @@ from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Report, Run, Stage, reporting
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 from mixoracle.solving import Recover, Solution, Solver
 
 if TYPE_CHECKING:
@@ -182,8 +182,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     _source: Source
     _learned_from: Observations
     # Not for users: what the numbers are worth is measured by changing them here.
-    _budget: ClassVar[Budget] = Budget()
-    _priors: ClassVar[Priors] = Priors()
+    _settings: ClassVar[Settings] = Settings()
 
     def __init__(
         self,
@@ -230,17 +229,14 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 self.max_components,
                 self.n_jobs,
                 report,
-                self._budget,
-                self._priors,
+                self._settings,
             )
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
-            prepared = prepare(
-                distinct, self.families, run.priors, run.budget, set_aside=self.set_aside
-            )
+            prepared = prepare(distinct, self.families, run.settings, set_aside=self.set_aside)
             candidates = oracle.candidates(prepared, run)
             report(Stage.REFINING)
-            iterations = run.budget.em_refinement if self.refine else 0
+            iterations = run.settings.budget.em if self.refine else 0
             recover = Recover(self.bipartite)
             solver = Solver(prepared, known, recover, self.strict, iterations, run)
             solutions = solver.solve_all(candidates)
@@ -263,7 +259,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         verdicts = (
             *assumptions.check(model),
             best.verdict,
-            *residuals.check(prepared, best.graph, best.refinement, self._budget, self._priors),
+            *residuals.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
         )
         failure = _failure(verdicts)

@@ -207,8 +207,8 @@ class Solver:
         for source in dict.fromkeys(candidate.source for candidate in candidates):
             own = [candidate for candidate in candidates if candidate.source == source]
             own.sort(key=self._n_broken)
-            own = own[: self.run.budget.candidates]
-            tolerated = self.run.priors.hopeless_candidate * self.prepared.n_samples
+            own = own[: self.run.settings.budget.candidates]
+            tolerated = self.run.settings.priors.hopeless_candidate * self.prepared.n_samples
             chosen += [c for c in own if c.log_evidence >= own[0].log_evidence - tolerated]
         return chosen
 
@@ -231,7 +231,7 @@ class Solver:
             graph.adjacency[self.prepared.variables],
             graph.domain_sizes,
             self.run.rng,
-            self.run.budget,
+            self.run.settings,
         )
         verdict = Verdict("consistent counts", "obs:counting", None, "Γ was known, not counted")
         return self._refined("knowledge", self._given(graph, assignment), (), verdict)
@@ -245,7 +245,7 @@ class Solver:
             return None
         assignment = numbered(solution.refinement.assignment)
         n_states = int(assignment.max()) + 1
-        if not 2 <= n_states <= self.run.budget.single_states:
+        if not 2 <= n_states <= self.run.settings.budget.compared:
             return None
         driven = np.asarray(solution.graph.adjacency.any(axis=1, keepdims=True))
         graph = Bipartite(driven, (n_states,), 0.0, "single latent")
@@ -271,7 +271,7 @@ class Solver:
             step.graph.domain_sizes,
             step.assignment[self.prepared.rows],
             self.max_iterations,
-            self.run.budget,
+            self.run.settings,
         )
         return Solution(source, step.counts, applied, refinement, repairs, verdict)
 

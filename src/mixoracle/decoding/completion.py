@@ -20,34 +20,30 @@ from mixoracle.decoding.parents import choose_parents, join_twins, needed_latent
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import configurations, flat
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 
 def complete(
     table: ComponentTable,
     proposal: Proposal,
-    *,
-    budget: Budget = Budget(),
-    priors: Priors = Priors(),
+    settings: Settings = Settings(),
 ) -> Explanation:
     """The explanation that a proposal leads to."""
     counts = table.counts[proposal.kept]
-    needed = needed_latents(proposal, counts, budget=budget, priors=priors)
+    needed = needed_latents(proposal, counts, settings)
     proposal = Proposal(proposal.kept, proposal.states[:, needed])
-    parents = choose_parents(table, proposal, budget=budget)
+    parents = choose_parents(table, proposal, settings)
     adjacency, states = join_twins(parents, proposal.states)
     joined = Proposal(proposal.kept, states)
-    assignment = assign_all(table, joined, adjacency, budget=budget, priors=priors)
-    return score(table, adjacency, joined.domain_sizes, assignment, priors=priors)
+    assignment = assign_all(table, joined, adjacency, settings)
+    return score(table, adjacency, joined.domain_sizes, assignment, settings)
 
 
 def assign_all(
     table: ComponentTable,
     proposal: Proposal,
     adjacency: NDArray[np.bool_],
-    *,
-    budget: Budget = Budget(),
-    priors: Priors = Priors(),
+    settings: Settings = Settings(),
 ) -> NDArray[np.int64]:
     """The joint state of every component over X, (T,): where it is most likely, given the others.
 
@@ -62,10 +58,10 @@ def assign_all(
     if not kept.all():
         likely = _most_likely_states(table, np.flatnonzero(kept), proposed, codes)
         assignment[~kept] = likely[~kept]
-    if explains_labels(table.labels, assignment, codes, priors):
+    if explains_labels(table.labels, assignment, codes, settings):
         return assignment
     everything = np.arange(len(kept))
-    for _ in range(budget.placing_rounds):
+    for _ in range(settings.budget.rounds):
         likely = _most_likely_states(table, everything, assignment, codes)
         if np.array_equal(likely, assignment):
             break

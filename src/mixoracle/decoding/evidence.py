@@ -24,7 +24,7 @@ from mixoracle.mixtures.merging import log_dirichlet_multinomial
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint import emptiness
 from mixoracle.model.joint_states import configurations, distinct_rows
-from mixoracle.settings import Priors
+from mixoracle.settings import Settings
 
 
 def score(
@@ -32,13 +32,12 @@ def score(
     adjacency: NDArray[np.bool_],
     domain_sizes: tuple[int, ...],
     assignment: NDArray[np.int64],
-    *,
-    priors: Priors = Priors(),
+    settings: Settings = Settings(),
 ) -> Explanation:
     """The explanation with this Γ and these joint states, with its evidence."""
     codes = configurations(adjacency, domain_sizes)
-    evidence = _log_evidence(table, assignment, codes, domain_sizes, priors)
-    is_consistent = explains_labels(table.labels, assignment, codes, priors)
+    evidence = _log_evidence(table, assignment, codes, domain_sizes)
+    is_consistent = explains_labels(table.labels, assignment, codes, settings)
     return Explanation(adjacency, domain_sizes, assignment, evidence, is_consistent)
 
 
@@ -46,14 +45,14 @@ def explains_labels(
     labels: NDArray[np.int64],
     assignment: NDArray[np.int64],
     codes: NDArray[np.int64],
-    priors: Priors,
+    settings: Settings,
 ) -> bool:
     """Whether the labels (T, n) are exactly the configurations, up to their names.
 
     ``codes`` (joint states, n) are the configurations. Where most joint states were never seen,
     too much is explained by too little.
     """
-    enough = min(priors.seen_share * len(codes), priors.many_seen)
+    enough = min(len(codes) / 2, settings.priors.many_seen)
     if len(np.unique(assignment)) < len(assignment) or len(assignment) < enough:
         return False
     return all(
@@ -80,7 +79,6 @@ def _log_evidence(
     assignment: NDArray[np.int64],
     codes: NDArray[np.int64],
     domain_sizes: tuple[int, ...],
-    priors: Priors,
 ) -> float:
     """The evidence of all components and of the joint states of all rows.
 
@@ -88,7 +86,7 @@ def _log_evidence(
     and zeros in P(H) would otherwise be a cheap way to explain anything by more latents.
     """
     rows = np.bincount(assignment, table.counts, len(codes)).astype(np.float64)
-    total = log_dirichlet_multinomial(rows, priors.concentration)
+    total = log_dirichlet_multinomial(rows)
     total -= emptiness(rows.reshape(domain_sizes))
     for i, (statistics, family, prior) in enumerate(table.variables()):
         of_components = sum_by(codes[assignment, i], statistics)

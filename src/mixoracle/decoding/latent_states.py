@@ -32,7 +32,6 @@ from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.mixtures.merging import log_merge_bonus, pool
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import flat, numbered
-from mixoracle.settings import Priors
 
 Integers = NDArray[np.int64]
 
@@ -59,8 +58,6 @@ def merge_states(
     children: Sequence[int],
     begin: Integers,
     may_merge: NDArray[np.bool_] | None = None,
-    *,
-    priors: Priors = Priors(),
 ) -> Integers:
     """Merge states of a latent while the evidence of its children and of P(H) rises.
 
@@ -73,11 +70,10 @@ def merge_states(
     ]
     everyone = list(range(len(others.domain_sizes)))
     rows = _pooled(table.counts[:, None], others, everyone, begin, n_states)[:, :, 0]
-    terms.append(_JointStates(rows, priors.concentration))
+    terms.append(_JointStates(rows))
     # One joint state for each state of the others goes with every merge.
-    a_state = priors.concentration * prod(others.domain_sizes)
-    n_rows = float(table.counts.sum())
-    fewer = [_gain_of_fewer_states(k, a_state, n_rows) for k in range(n_states, 1, -1)]
+    n_others, n_rows = prod(others.domain_sizes), float(table.counts.sum())
+    fewer = [_gain_of_fewer_states(k, n_others, n_rows) for k in range(n_states, 1, -1)]
     return numbered(_merge_greedily(terms, n_states, fewer, may_merge)[begin])
 
 
@@ -121,15 +117,15 @@ class _Child:
 class _JointStates:
     """The rows in each joint state, (states, joint states of the others)."""
 
-    def __init__(self, rows: Floats, concentration: float) -> None:
-        self._rows, self._concentration = rows, concentration
+    def __init__(self, rows: Floats) -> None:
+        self._rows = rows
 
     def gain(self, first: Integers, second: Integers) -> Floats:
         """What merging each of these pairs adds to the probability of the joint states."""
         # Where one of the two has no rows the change is 0, as most are.
         pair, other = np.nonzero((self._rows[first] > 0) & (self._rows[second] > 0))
         one, two = self._rows[first[pair], other], self._rows[second[pair], other]
-        change = log_merge_bonus(one, two, self._concentration)
+        change = log_merge_bonus(one, two)
         return np.bincount(pair, change, len(first)).astype(np.float64)
 
     def merge(self, kept: int, absorbed: int) -> None:
@@ -180,12 +176,9 @@ def _pooled(
     return pool(statistics, begin * len(present) + code, shape[0] * shape[1]).reshape(shape)
 
 
-def _gain_of_fewer_states(n_states: int, a_state: float, n_rows: float) -> float:
-    """What one state less adds to the Dirichlet–multinomial of the joint states, counts apart.
-
-    ``a_state`` is the concentration that each state of the latent brings with it.
-    """
-    before, after = n_states * a_state, (n_states - 1) * a_state
+def _gain_of_fewer_states(n_states: int, n_others: int, n_rows: float) -> float:
+    """What one state less adds to the Dirichlet–multinomial of the joint states, counts apart."""
+    before, after = n_states * n_others, (n_states - 1) * n_others
     return float(
         gammaln(after) - gammaln(after + n_rows) - gammaln(before) + gammaln(before + n_rows)
     )

@@ -14,7 +14,7 @@ from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.rows import unit_variance
 from mixoracle.mixtures.segmentation import cut
 from mixoracle.model.joint_states import flat
-from mixoracle.settings import Budget
+from mixoracle.settings import Settings
 
 
 def starting_assignment(
@@ -22,7 +22,7 @@ def starting_assignment(
     adjacency: NDArray[np.bool_],
     domain_sizes: tuple[int, ...],
     rng: np.random.Generator,
-    budget: Budget = Budget(),
+    settings: Settings = Settings(),
 ) -> NDArray[np.int64]:
     """A joint state (flat, C order) for each prepared row; ``adjacency`` in prepared order."""
     coordinates = [
@@ -32,7 +32,7 @@ def starting_assignment(
     states = np.zeros((prepared.n_samples, len(domain_sizes)), dtype=np.int64)
     for j, size in enumerate(domain_sizes):
         seed = int(rng.integers(np.iinfo(np.int32).max))
-        states[:, j] = _cut_by_rank(_purest(coordinates, adjacency, j), size, seed, budget)
+        states[:, j] = _cut_by_rank(_purest(coordinates, adjacency, j), size, seed, settings)
     return flat(states, domain_sizes)
 
 
@@ -44,13 +44,13 @@ def _purest(coordinates: list[Floats], adjacency: NDArray[np.bool_], latent: int
 
 
 def _cut_by_rank(
-    coordinates: Floats, n_pieces: int, seed: int, budget: Budget
+    coordinates: Floats, n_pieces: int, seed: int, settings: Settings
 ) -> NDArray[np.int64]:
     """Pieces numbered along the direction in which the rows differ most.
 
     Latents whose variables point the same way then have states that point the same way.
     """
-    labels = cut(coordinates, n_pieces, seed, budget)
+    labels = cut(coordinates, n_pieces, seed, settings)
     centred = coordinates - coordinates.mean(axis=0)
     direction = np.linalg.svd(centred.T @ centred)[0][:, 0]
     means = np.bincount(labels, centred @ direction) / np.bincount(labels)

@@ -1,4 +1,4 @@
-"""Do the components have the tails of their family? Asked of the largest ones, by quantiles."""
+"""Do the components have the tails of their family? Asked of all that are large enough."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from mixoracle.labels.labelling import FamilyFit, Rows
 from mixoracle.mixtures.shape import typical_tails
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 
 def judge_family(
-    rows: Rows, labels: NDArray[np.int64], before: FamilyFit, budget: Budget, priors: Priors
+    rows: Rows, labels: NDArray[np.int64], before: FamilyFit, settings: Settings
 ) -> FamilyFit:
     """Whether most components have the tails that the family gives them.
 
@@ -21,13 +21,10 @@ def judge_family(
     for column, variable in zip(labels.T, rows, strict=True):
         if variable.whole is None:
             continue
-        largest = np.argsort(-np.bincount(column), kind="stable")[: budget.components_judged]
-        found = (
-            typical_tails(variable.whole.where(column == label), budget, priors)
-            for label in largest
-        )
+        inside = (variable.whole.where(column == label) for label in np.unique(column))
+        found = (typical_tails(rows_of_one, settings) for rows_of_one in inside)
         ratios += [ratio for ratio in found if ratio is not None]
     if not ratios:
         return before
     typical = float(np.median(ratios))
-    return FamilyFit(typical, typical < priors.heavy_tails)
+    return FamilyFit(typical, typical < settings.priors.heavy_tails)

@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from mixoracle.families.base import Floats
 from mixoracle.model.joint_states import distinct_rows
 from mixoracle.model.responsibilities import log_joint
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
-# EM on weights alone is quick and its far tail does not matter: pruning follows.
-_MAX_ITERATIONS = 60
+# The far tail of EM on weights alone does not matter: pruning follows. It spares no tuple of a
+# small part of one row, so these are dropped on the way.
 _WEIGHT_TOLERANCE = 1e-4
 _PRUNE_EVERY = 5
+_NEGLIGIBLE_ROWS = 0.1
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,17 @@ def find_joint_components(
     labels: NDArray[np.int64],
     log_densities: Sequence[Floats],
     max_components: int,
-    budget: Budget,
-    priors: Priors,
+    settings: Settings,
 ) -> JointComponents:
     """Find the label tuples that are components over X, at most ``max_components`` of them.
 
     ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
     """
     tuples, _, occurrences = distinct_rows(labels)
-    tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), budget.tuples)
+    tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), settings.budget.tuples)
     log_density = _tuple_log_density(tuples, log_densities)
-    alive, weights = _weigh(log_density, counts / counts.sum(), priors.negligible_tuple_rows)
-    kept, weights = _prune(log_density[:, alive], weights, priors.tuple_surplus)
+    alive, weights = _weigh(log_density, counts / counts.sum(), settings.budget.em)
+    kept, weights = _prune(log_density[:, alive], weights, settings.priors.same_evidence)
     tuples, weights = _heaviest(tuples[alive[kept]], weights, max_components)
     return share_rows(tuples, weights / weights.sum(), log_densities)
 
@@ -80,20 +80,17 @@ def _tuple_log_density(tuples: NDArray[np.int64], log_densities: Sequence[Floats
 
 
 def _weigh(
-    log_density: Floats, weights: Floats, negligible_rows: float
+    log_density: Floats, weights: Floats, max_iterations: int
 ) -> tuple[NDArray[np.int64], Floats]:
-    """EM on the weights alone: the tuples that keep weight, and their weights.
-
-    Tuples with less than the weight of ``negligible_rows`` are dropped on the way.
-    """
+    """EM on the weights alone: the tuples that keep weight, and their weights."""
     n_rows = len(log_density)
     alive = np.arange(len(weights))
     density = np.exp(log_density)
-    for iteration in range(1, _MAX_ITERATIONS + 1):
+    for iteration in range(1, max_iterations + 1):
         updated = _responsibilities(density, weights).mean(axis=0)
         change = np.abs(updated - weights).sum()
         weights = updated
-        strong = weights > negligible_rows / n_rows
+        strong = weights > _NEGLIGIBLE_ROWS / n_rows
         if iteration % _PRUNE_EVERY == 0 and not strong.all():
             alive, weights = alive[strong], weights[strong] / weights[strong].sum()
             density = _rescaled_density(log_density[:, alive])

@@ -27,7 +27,7 @@ from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.ties import spread_ties
 from mixoracle.model import ComponentSet
 from mixoracle.observations import Observations
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 # Variances square the data and densities divide by them; both must stay within double precision.
 LARGEST = 1e100
@@ -143,8 +143,7 @@ class Prepared:
 def prepare(
     observations: Observations,
     families: Families = None,
-    priors: Priors = Priors(),
-    budget: Budget = Budget(),
+    settings: Settings = Settings(),
     *,
     set_aside: bool = True,
 ) -> Prepared:
@@ -170,15 +169,15 @@ def prepare(
         read_as = [column for column in columns if column.observed == i]
         kinds = [read_as[c].family for c in order]
         sizes = [read_as[c].n_levels for c in order]
-        encoder = fit_encoder(own, kinds, sizes, priors)
+        encoder = fit_encoder(own, kinds, sizes, settings.priors)
         if encoder.is_shape_judged and (spread := spread_ties(own)) is not own:
-            own, encoder = spread, fit_encoder(spread, kinds, sizes, priors)
+            own, encoder = spread, fit_encoder(spread, kinds, sizes, settings.priors)
         if encoder.is_shape_judged and set_aside:
             family = encoder.for_search().family
-            aside[rows, i] = alone = isolated(encoder.encode(own), family, budget, priors)
+            aside[rows, i] = alone = isolated(encoder.encode(own), family, settings)
             if alone.any():
                 own[alone] = np.nan
-                encoder = fit_encoder(own, kinds, sizes, priors)
+                encoder = fit_encoder(own, kinds, sizes, settings.priors)
         blocks.append(encoder.encode(own))
         log_units += encoder.log_units(own, blocks[-1])
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))

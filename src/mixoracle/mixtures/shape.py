@@ -20,7 +20,7 @@ from scipy.stats import chi2
 
 from mixoracle.families.base import Floats
 from mixoracle.model.joint_states import distinct_rows, numbered
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 # Windows between the medians of two pieces: two at the medians and an odd number between them.
 _WINDOWS = 7
@@ -45,7 +45,7 @@ class WholeRows:
 
 
 def join_alike_labels(
-    labels: NDArray[np.int64], variable: int, shape: WholeRows | None, priors: Priors
+    labels: NDArray[np.int64], variable: int, shape: WholeRows | None, settings: Settings
 ) -> NDArray[np.int64]:
     """Join labels of one variable with no valley between them that all other variables see alike.
 
@@ -71,7 +71,7 @@ def join_alike_labels(
     for first, second in combinations(shown, 2):
         if joined[first] == joined[second] or not alike[first, second]:
             continue
-        if not are_apart(rows[first], rows[second], priors):
+        if not are_apart(rows[first], rows[second], settings):
             joined[joined == joined[second]] = joined[first]
     return numbered(joined[column])
 
@@ -95,7 +95,7 @@ def join_uncut_pieces(
     variable: int,
     shape: WholeRows | None,
     members: NDArray[np.int64],
-    priors: Priors,
+    settings: Settings,
 ) -> NDArray[np.int64]:
     """Join components over X that differ in one variable only, and there without a valley.
 
@@ -113,12 +113,12 @@ def join_uncut_pieces(
         for first, second in combinations([t for t in rows if len(rows[t])], 2):
             if pieces[first] == pieces[second]:
                 continue
-            if not are_apart(rows[first], rows[second], priors):
+            if not are_apart(rows[first], rows[second], settings):
                 pieces[pieces == pieces[second]] = pieces[first]
     return numbered(pieces)
 
 
-def are_apart(first: Floats, second: Floats, priors: Priors) -> bool:
+def are_apart(first: Floats, second: Floats, settings: Settings) -> bool:
     """Whether a density valley lies between two pieces, along the line that parts them best."""
     if min(len(first), len(second)) == 0:
         return False
@@ -136,21 +136,24 @@ def are_apart(first: Floats, second: Floats, priors: Priors) -> bool:
     valley = 1 + int(np.argmin(counts[1:-1]))
     depth = counts[valley]
     peak = min(counts[:valley].max(), counts[valley + 1 :].max())
-    is_deep = depth < priors.valley_share * peak
-    if is_deep and peak - depth > priors.valley_errors * np.sqrt(peak + depth):
+    if peak - depth > settings.priors.clear_errors * np.sqrt(peak + depth):
         return True
     nothing_between = float(right[0] - left[-1]) > 0
-    return nothing_between and distance > priors.clear_distance * float(left.std() + right.std())
+    return nothing_between and distance > settings.priors.clear_errors * float(
+        left.std() + right.std()
+    )
 
 
-def rows_of_a_peak(priors: Priors) -> float:
+def rows_of_a_peak(settings: Settings) -> float:
     """The fewest rows of a component of unknown shape: a peak that fewer make could be chance."""
-    return priors.valley_errors**2
+    return settings.priors.clear_errors**2
 
 
-def typical_tails(block: Floats, budget: Budget, priors: Priors) -> float | None:
+def typical_tails(block: Floats, settings: Settings) -> float | None:
     """:func:`tail_ratio` of some of the rows, evenly spaced: they are in the order of values."""
-    return tail_ratio(block[:: max(1, len(block) // budget.tail_rows)], priors.rows_to_judge)
+    return tail_ratio(
+        block[:: max(1, len(block) // settings.budget.shape_rows)], settings.priors.rows_to_judge
+    )
 
 
 def tail_ratio(block: Floats, fewest_rows: int) -> float | None:

@@ -78,7 +78,7 @@ class DecodingOracle(ABC):
         """Learn from observations; ``progress`` is called with each stage."""
         run = Run(make_generator(self.random_state), report=progress or to_log)
         run.report(Stage.PREPARING)
-        prepared = prepare(observations, self.families, run.priors)
+        prepared = prepare(observations, self.families, run.settings)
         self.candidates_ = self.candidates(prepared, run)
         return self
 
@@ -122,7 +122,7 @@ def decoded_candidates(source: str, labelled: Labelled, run: Run) -> tuple[Candi
     prepared = labelled.prepared
     back = prepared.places
     table = component_table(labelled.rows, labelled.labelling)
-    explanations = decode(table, budget=run.budget, priors=run.priors)
+    explanations = decode(table, run.settings)
     graphs = [
         Bipartite(explanation.adjacency[back], explanation.domain_sizes, 0.0, "decoded")
         for explanation in explanations
@@ -196,7 +196,7 @@ def _assigning(
             )
         ]
         weights = _weights(explanation, table)
-        states = most_likely_states(prepared, components, codes, weights, run.budget)
+        states = most_likely_states(prepared, components, codes, weights, run.settings)
         return prepared.in_own_order(states)
 
     return assign
