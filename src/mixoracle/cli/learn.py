@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,50 @@ if TYPE_CHECKING:
 
 _ANY_FILE = click.Path(dir_okay=False)
 _AT_LEAST_ONE = click.IntRange(min=1)
+
+
+class _Registered(click.ParamType):
+    """One of the names of a registry, which is loaded when somebody asks for them."""
+
+    name = "name"
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self._names = names
+
+    def _choice(self) -> click.Choice[str]:
+        return click.Choice(list(self._names()))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return self._choice().get_metavar(param, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self._choice().convert(value, param, ctx)
+
+
+def _oracles() -> Iterable[str]:
+    from mixoracle.oracles.registry import ORACLES
+
+    return ORACLES
+
+
+def _searches() -> Iterable[str]:
+    from mixoracle.structure.search import METHODS
+
+    return METHODS
+
+
+class _FamilyOption(click.Option):
+    """An option whose help names all families, with what each is for."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from mixoracle.families.registry import entries
+
+        known = "; ".join(f"{entry.name} ({entry.purpose})" for entry in entries())
+        self.help = (
+            f"What the numbers of a variable are, or of all: {known}. Repeatable. Left out, it is "
+            "recognised from the values."
+        )
+        return super().get_help_record(ctx)
 
 
 def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> int:
@@ -63,17 +108,15 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 )
 @click.option(
     "--family",
+    cls=_FamilyOption,
     multiple=True,
     metavar="[NAME=]FAMILY",
-    help="What the numbers of a variable are, or of all: gaussian, diagonal (independent columns), "
-    "student (heavy tails), gamma (positive amounts), counts or categorical; repeatable. Left "
-    "out, it is recognised from the values.",
 )
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option("--id-column", metavar="COLUMN", help="Column that names the cases; not learned.")
 @click.option(
     "--oracle",
-    type=click.Choice(["signature", "projection", "kmeans"]),
+    type=_Registered(_oracles),
     default="signature",
     show_default=True,
     help="How components are counted: one variable at a time (and all at once where single "
@@ -81,7 +124,7 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 )
 @click.option(
     "--search",
-    type=click.Choice(["auto", "exact", "ges", "pc"]),
+    type=_Registered(_searches),
     default="auto",
     show_default=True,
     help="How the graph among the hidden causes is searched.",
@@ -159,7 +202,7 @@ def _learn(
 
     # The folder is made first: no place to write should not cost an hour of learning.
     with (
-        staged(PLANS[settings["oracle"]], quiet or as_json) as tell,
+        staged(PLANS.get(settings["oracle"], ()), quiet or as_json) as tell,
         new_folder(out, replace=force, data=Path(data)) as folder,
     ):
         _, result = learn_into(folder, Path(data), given, settings, tell)
