@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mixoracle.labels.family_fit import judge_family
-from mixoracle.labels.labelling import FamilyFit
+from mixoracle.labels.labelling import FamilyFit, judge_family
 from mixoracle.settings import Priors, Settings
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,48 +26,44 @@ _ANY_FILE = click.Path(dir_okay=False)
 _AT_LEAST_ONE = click.IntRange(min=1)
 
 
-class _Registered(click.ParamType):
-    """One of the names of a registry, which is loaded when somebody asks for them."""
+class _FromRegistry(click.Option):
+    """An option that is completed from a registry, which is loaded when somebody asks for it."""
 
-    name = "name"
-
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
-        self._names = names
-
-    def _choice(self) -> click.Choice[str]:
-        return click.Choice(list(self._names()))
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        return self._choice().get_metavar(param, ctx)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return self._choice().convert(value, param, ctx)
-
-
-def _oracles() -> Iterable[str]:
-    from mixoracle.oracles.registry import ORACLES
-
-    return ORACLES
-
-
-def _searches() -> Iterable[str]:
-    from mixoracle.structure.search import METHODS
-
-    return METHODS
-
-
-class _FamilyOption(click.Option):
-    """An option whose help names all families, with what each is for."""
+    def __init__(
+        self, *names: Any, look_up: Callable[[click.Option], None], **choices: Any
+    ) -> None:
+        super().__init__(*names, **choices)
+        self._look_up = look_up
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        from mixoracle.families.registry import entries
-
-        known = "; ".join(f"{entry.name} ({entry.purpose})" for entry in entries())
-        self.help = (
-            f"What the numbers of a variable are, or of all: {known}. Repeatable. Left out, it is "
-            "recognised from the values."
-        )
+        self._look_up(self)
         return super().get_help_record(ctx)
+
+    def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
+        self._look_up(self)
+        return super().handle_parse_result(ctx, opts, args)
+
+
+def _oracles(option: click.Option) -> None:
+    from mixoracle.oracles.registry import ORACLES
+
+    option.type = click.Choice(list(ORACLES))
+
+
+def _searches(option: click.Option) -> None:
+    from mixoracle.structure.search import METHODS
+
+    option.type = click.Choice(list(METHODS))
+
+
+def _families(option: click.Option) -> None:
+    from mixoracle.families.registry import entries
+
+    known = "; ".join(f"{entry.name} ({entry.purpose})" for entry in entries())
+    option.help = (
+        f"What the numbers of a variable are, or of all: {known}. Repeatable. Left out, it is "
+        "recognised from the values."
+    )
 
 
 def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> int:
@@ -108,7 +104,8 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 )
 @click.option(
     "--family",
-    cls=_FamilyOption,
+    cls=_FromRegistry,
+    look_up=_families,
     multiple=True,
     metavar="[NAME=]FAMILY",
 )
@@ -116,7 +113,8 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 @click.option("--id-column", metavar="COLUMN", help="Column that names the cases; not learned.")
 @click.option(
     "--oracle",
-    type=_Registered(_oracles),
+    cls=_FromRegistry,
+    look_up=_oracles,
     default="signature",
     show_default=True,
     help="How components are counted: one variable at a time (and all at once where single "
@@ -124,7 +122,8 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 )
 @click.option(
     "--search",
-    type=_Registered(_searches),
+    cls=_FromRegistry,
+    look_up=_searches,
     default="auto",
     show_default=True,
     help="How the graph among the hidden causes is searched.",

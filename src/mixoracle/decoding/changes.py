@@ -16,8 +16,8 @@ from itertools import combinations, product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle.decoding.common_parts import find_latents
 from mixoracle.decoding.explanation import Explanation, Proposal
 from mixoracle.decoding.latent_states import Others, merge_states, same_for_child
@@ -29,7 +29,6 @@ from mixoracle.settings import Settings
 # The fewest states that are those of two latents.
 _LEAST_PRODUCT = 2 * 2
 
-Integers = NDArray[np.int64]
 Change = tuple[str, Integers]
 """What is done, and the states of the latents afterwards, (T, m)."""
 

@@ -12,8 +12,8 @@ Assumes that the components over X do not mix joint states: each of them is put 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Integers
 from mixoracle.decoding.evidence import explains_labels, score
 from mixoracle.decoding.explanation import Explanation, Proposal
 from mixoracle.decoding.parents import choose_parents, join_twins, needed_latents
@@ -24,9 +24,7 @@ from mixoracle.settings import Settings
 
 
 def complete(
-    table: ComponentTable,
-    proposal: Proposal,
-    settings: Settings = Settings(),
+    table: ComponentTable, proposal: Proposal, settings: Settings = Settings()
 ) -> Explanation:
     """The explanation that a proposal leads to."""
     counts = table.counts[proposal.kept]
@@ -40,11 +38,8 @@ def complete(
 
 
 def assign_all(
-    table: ComponentTable,
-    proposal: Proposal,
-    adjacency: NDArray[np.bool_],
-    settings: Settings = Settings(),
-) -> NDArray[np.int64]:
+    table: ComponentTable, proposal: Proposal, adjacency: Bools, settings: Settings = Settings()
+) -> Integers:
     """The joint state of every component over X, (T,): where it is most likely, given the others.
 
     The components that were left out are assigned first. Then all are assigned anew, because a
@@ -70,11 +65,8 @@ def assign_all(
 
 
 def _most_likely_states(
-    table: ComponentTable,
-    members: NDArray[np.int64],
-    assignment: NDArray[np.int64],
-    codes: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    table: ComponentTable, members: Integers, assignment: Integers, codes: Integers
+) -> Integers:
     """The best joint state of every component over X, (T,).
 
     The densities are those of the ``members``, which are in the joint states ``assignment``.

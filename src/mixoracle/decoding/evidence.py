@@ -16,10 +16,9 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.explanation import Explanation
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.merging import log_dirichlet_multinomial
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint import emptiness
@@ -29,9 +28,9 @@ from mixoracle.settings import Settings
 
 def score(
     table: ComponentTable,
-    adjacency: NDArray[np.bool_],
+    adjacency: Bools,
     domain_sizes: tuple[int, ...],
-    assignment: NDArray[np.int64],
+    assignment: Integers,
     settings: Settings = Settings(),
 ) -> Explanation:
     """The explanation with this Γ and these joint states, with its evidence."""
@@ -42,10 +41,7 @@ def score(
 
 
 def explains_labels(
-    labels: NDArray[np.int64],
-    assignment: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    settings: Settings,
+    labels: Integers, assignment: Integers, codes: Integers, settings: Settings
 ) -> bool:
     """Whether the labels (T, n) are exactly the configurations, up to their names.
 
@@ -60,7 +56,7 @@ def explains_labels(
     )
 
 
-def sum_by(code: NDArray[np.int64], statistics: Floats) -> Floats:
+def sum_by(code: Integers, statistics: Floats) -> Floats:
     """Sums over the components that share a code, in the order of the codes; quick for few.
 
     Examples
@@ -75,10 +71,7 @@ def sum_by(code: NDArray[np.int64], statistics: Floats) -> Floats:
 
 
 def _log_evidence(
-    table: ComponentTable,
-    assignment: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    domain_sizes: tuple[int, ...],
+    table: ComponentTable, assignment: Integers, codes: Integers, domain_sizes: tuple[int, ...]
 ) -> float:
     """The evidence of all components and of the joint states of all rows.
 
@@ -94,7 +87,7 @@ def _log_evidence(
     return total
 
 
-def _is_same_partition(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
+def _is_same_partition(first: Integers, second: Integers) -> bool:
     """Whether two labellings say the same, up to the names of their labels."""
     pairs, _, _ = distinct_rows(np.stack([first, second], axis=1))
     return len(pairs) == len(np.unique(first)) == len(np.unique(second))

@@ -23,17 +23,14 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families import Family, Prior
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.mixtures.merging import log_merge_bonus, pool
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import flat, numbered
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Others:
 
     states: Integers
     domain_sizes: tuple[int, ...]
-    adjacency: NDArray[np.bool_]
+    adjacency: Bools
 
     def parents(self, variable: int) -> list[int]:
         """Which of them drive a variable."""
@@ -57,7 +54,7 @@ def merge_states(
     others: Others,
     children: Sequence[int],
     begin: Integers,
-    may_merge: NDArray[np.bool_] | None = None,
+    may_merge: Bools | None = None,
 ) -> Integers:
     """Merge states of a latent while the evidence of its children and of P(H) rises.
 
@@ -137,7 +134,7 @@ def _merge_greedily(
     terms: Sequence[_Child | _JointStates],
     n_states: int,
     fewer: list[float],
-    may_merge: NDArray[np.bool_] | None,
+    may_merge: Bools | None,
 ) -> Integers:
     """Merge the best pair as long as it gains; ``fewer[k]`` is gained by the k-th merge anyway."""
 

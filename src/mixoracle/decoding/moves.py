@@ -39,10 +39,7 @@ def affordable_evaluations(table: ComponentTable, settings: Settings) -> int:
 
 
 def climb(
-    table: ComponentTable,
-    start: Explanation,
-    max_evaluations: int,
-    settings: Settings = Settings(),
+    table: ComponentTable, start: Explanation, max_evaluations: int, settings: Settings = Settings()
 ) -> tuple[Explanation, int]:
     """The best explanation that small changes reach, and how many changes were evaluated."""
     current, evaluated = start, 0

@@ -15,12 +15,11 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.evidence import sum_by
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.families import Family, Prior
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import distinct_rows, flat, numbered
 from mixoracle.settings import Settings
@@ -28,7 +27,7 @@ from mixoracle.settings import Settings
 
 def choose_parents(
     table: ComponentTable, proposal: Proposal, settings: Settings = Settings()
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Γ by the evidence of each variable's components, (n, m)."""
     adjacency = np.zeros((table.n_observed, proposal.states.shape[1]), dtype=bool)
     for i, (statistics, family, prior) in enumerate(table.variables()):
@@ -65,9 +64,7 @@ def needed_latents(
     return everything
 
 
-def join_twins(
-    adjacency: NDArray[np.bool_], states: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def join_twins(adjacency: Bools, states: Integers) -> tuple[Bools, Integers]:
     """One latent for all that drive the same variables (``assm:twins``), none where that is none.
 
     Twins have the evidence of one latent whose states are the pairs of theirs, and no data tell
@@ -85,7 +82,7 @@ def join_twins(
     return adjacency[:, [twins[0] for twins in groups.values()]], joined
 
 
-def _rows_in_minority(code: NDArray[np.int64], finer: NDArray[np.int64], counts: Floats) -> float:
+def _rows_in_minority(code: Integers, finer: Integers, counts: Floats) -> float:
     """Rows that are not in the commonest finer state of their code."""
     pairs, index, _ = distinct_rows(np.stack([code, finer], axis=1))
     largest = np.zeros(int(code.max()) + 1)

@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.common_parts import find_latents
 from mixoracle.decoding.explanation import Proposal
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import numbered_columns
 from mixoracle.settings import Settings
@@ -56,7 +55,7 @@ def last_resorts(n_components: int) -> Iterator[Proposal]:
     yield Proposal.of_all(np.zeros((n_components, 0), dtype=np.int64))
 
 
-def row_choices(counts: Floats, settings: Settings) -> Iterator[NDArray[np.bool_]]:
+def row_choices(counts: Floats, settings: Settings) -> Iterator[Bools]:
     """All components, then without those of at most 1, 2, 4… rows; each choice once."""
     before = -1
     for bound in _ROW_BOUNDS:
@@ -79,9 +78,7 @@ def column_choices(speaking: list[int], n_components: list[int]) -> Iterator[lis
         yield sorted(fullest[n_left_out:])
 
 
-def _common_states(
-    labels: NDArray[np.int64], columns: list[int], settings: Settings
-) -> NDArray[np.int64] | None:
+def _common_states(labels: Integers, columns: list[int], settings: Settings) -> Integers | None:
     """The states of the latents that the labels suggest, (rows, m), if they are few enough."""
     latents = find_latents(labels, columns)
     if not latents or prod(part.n_states for part in latents) > settings.budget.joint_states:

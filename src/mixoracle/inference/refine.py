@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mixoracle.families.base import Floats, Prior
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.families.base import Prior
 from mixoracle.mixtures.expectation import JointStates
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared
@@ -43,7 +43,7 @@ class Refinement:
 
     weights: Floats
     components: tuple[ComponentSet, ...]
-    assignment: NDArray[np.int64]
+    assignment: Integers
     log_likelihood: float
     bic: float
     history: tuple[float, ...]
@@ -52,9 +52,9 @@ class Refinement:
 
 def refine(
     prepared: Prepared,
-    adjacency: NDArray[np.bool_],
+    adjacency: Bools,
     domain_sizes: tuple[int, ...],
-    start: NDArray[np.int64],
+    start: Integers,
     max_iterations: int | None = None,
     settings: Settings = Settings(),
 ) -> Refinement:
@@ -72,9 +72,9 @@ class _StructuredEM:
     def __init__(
         self,
         prepared: Prepared,
-        adjacency: NDArray[np.bool_],
+        adjacency: Bools,
         domain_sizes: tuple[int, ...],
-        start: NDArray[np.int64],
+        start: Integers,
         settings: Settings,
     ) -> None:
         self._prepared = prepared
@@ -122,7 +122,7 @@ class _StructuredEM:
             converged=converged,
         )
 
-    def _hard_statistics(self, codes: NDArray[np.int64]) -> list[Floats]:
+    def _hard_statistics(self, codes: Integers) -> list[Floats]:
         """The statistics of each configuration, every row being in its own."""
         totals = []
         for i, (family, n_codes) in enumerate(zip(self._families, self._n_codes, strict=True)):
@@ -144,7 +144,7 @@ class _StructuredEM:
             )
         ]
 
-    def _expect(self) -> tuple[float, list[Floats], Floats, NDArray[np.int64]]:
+    def _expect(self) -> tuple[float, list[Floats], Floats, Integers]:
         """The log-likelihood, the statistics of each configuration, weights, best states."""
         n_rows = self._prepared.n_samples
         log_likelihood = 0.0

@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
-from mixoracle.families.base import Floats
 from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.dependence import dependence, whitened
 from mixoracle.mixtures.preparation import Prepared
@@ -30,10 +29,7 @@ from mixoracle.settings import Settings
 
 
 def check(
-    prepared: Prepared,
-    graph: Bipartite,
-    refinement: Refinement,
-    settings: Settings = Settings(),
+    prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings = Settings()
 ) -> tuple[Verdict, ...]:
     """The verdicts on independence given H and on the components' family."""
     names = prepared.observations.names
@@ -52,7 +48,7 @@ def check(
     return _independence(residual, names, settings), _family(tails, names, settings)
 
 
-def _some_rows(n_samples: int, at_most: int) -> NDArray[np.int64]:
+def _some_rows(n_samples: int, at_most: int) -> Integers:
     """Evenly spaced rows; the prepared order is not the order in time."""
     return np.unique(np.linspace(0, n_samples - 1, min(n_samples, at_most)).astype(np.int64))
 
@@ -84,7 +80,7 @@ def _independence(residual: list[Floats], names: Sequence[str], settings: Settin
     )
 
 
-def _typical_tails(block: Floats, codes: NDArray[np.int64], settings: Settings) -> float | None:
+def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> float | None:
     """The median over a variable's components of how heavy their tails are."""
     whole = ~np.isnan(block).any(axis=1)
     inside = (block[whole & (codes == code)] for code in np.unique(codes))

@@ -7,9 +7,8 @@ gives each row one of them. EM over the structured model does the rest.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.rows import unit_variance
 from mixoracle.mixtures.segmentation import cut
@@ -19,11 +18,11 @@ from mixoracle.settings import Settings
 
 def starting_assignment(
     prepared: Prepared,
-    adjacency: NDArray[np.bool_],
+    adjacency: Bools,
     domain_sizes: tuple[int, ...],
     rng: np.random.Generator,
     settings: Settings = Settings(),
-) -> NDArray[np.int64]:
+) -> Integers:
     """A joint state (flat, C order) for each prepared row; ``adjacency`` in prepared order."""
     coordinates = [
         unit_variance(family.embedding(block))
@@ -36,16 +35,14 @@ def starting_assignment(
     return flat(states, domain_sizes)
 
 
-def _purest(coordinates: list[Floats], adjacency: NDArray[np.bool_], latent: int) -> Floats:
+def _purest(coordinates: list[Floats], adjacency: Bools, latent: int) -> Floats:
     """The coordinates of the variables with the fewest parents besides the latent."""
     driven = np.flatnonzero(adjacency[:, latent])
     n_parents = adjacency[driven].sum(axis=1)
     return np.hstack([coordinates[i] for i in driven[n_parents == n_parents.min()]])
 
 
-def _cut_by_rank(
-    coordinates: Floats, n_pieces: int, seed: int, settings: Settings
-) -> NDArray[np.int64]:
+def _cut_by_rank(coordinates: Floats, n_pieces: int, seed: int, settings: Settings) -> Integers:
     """Pieces numbered along the direction in which the rows differ most.
 
     Latents whose variables point the same way then have states that point the same way.

@@ -11,11 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mixoracle.labels.family_fit import judge_family
-from mixoracle.labels.labelling import FamilyFit, Labelling, Rows, completed
+from mixoracle._arrays import Integers
+from mixoracle.labels.labelling import FamilyFit, Labelling, Rows, completed, judge_family
 from mixoracle.mixtures.merging import Merging, pool
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import segment
@@ -24,11 +23,7 @@ from mixoracle.settings import Settings
 
 
 def label_each(
-    rows: Rows,
-    max_components: int,
-    n_jobs: int,
-    rng: np.random.Generator,
-    settings: Settings,
+    rows: Rows, max_components: int, n_jobs: int, rng: np.random.Generator, settings: Settings
 ) -> Labelling:
     """Label each variable on its own."""
     seeds = rng.integers(np.iinfo(np.int32).max, size=len(rows))
@@ -46,7 +41,7 @@ def label_each(
 
 def _segment_elsewhere(
     variable: VariableRows, max_components: int, seed: int, settings: Settings
-) -> tuple[NDArray[np.int64], Merging]:
+) -> tuple[Integers, Merging]:
     """Segment in a process of its own, where the caller's limit on threads does not reach."""
     with threadpool_limits(limits=1):
         return segment(variable, max_components, seed, settings)

@@ -14,18 +14,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
-from mixoracle.labels.family_fit import judge_family
-from mixoracle.labels.labelling import FamilyFit, Labelling, Rows, completed, log_densities
+from mixoracle._arrays import Floats, Integers
+from mixoracle.labels.labelling import (
+    FamilyFit,
+    Labelling,
+    Rows,
+    completed,
+    judge_family,
+    log_densities,
+)
 from mixoracle.labels.tuples import JointComponents, find_joint_components, share_rows
 from mixoracle.mixtures.merging import KnownPieces, Merging, merge_pieces, pool
 from mixoracle.mixtures.shape import join_uncut_pieces, rows_of_a_peak
 from mixoracle.model.joint_states import distinct_rows
 from mixoracle.settings import Settings
-
-Integers = NDArray[np.int64]
 
 
 def settle(rows: Rows, labelling: Labelling, max_components: int, settings: Settings) -> Labelling:

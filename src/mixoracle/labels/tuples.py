@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Floats, Integers
 from mixoracle.model.joint_states import distinct_rows
 from mixoracle.model.responsibilities import log_joint
 from mixoracle.settings import Settings
@@ -33,15 +32,12 @@ _NEGLIGIBLE_ROWS = 0.1
 class JointComponents:
     """Components over X: ``labels`` (T, n) and the ``responsibilities`` (N, T) for each row."""
 
-    labels: NDArray[np.int64]
+    labels: Integers
     responsibilities: Floats
 
 
 def find_joint_components(
-    labels: NDArray[np.int64],
-    log_densities: Sequence[Floats],
-    max_components: int,
-    settings: Settings,
+    labels: Integers, log_densities: Sequence[Floats], max_components: int, settings: Settings
 ) -> JointComponents:
     """Find the label tuples that are components over X, at most ``max_components`` of them.
 
@@ -57,31 +53,27 @@ def find_joint_components(
 
 
 def share_rows(
-    tuples: NDArray[np.int64], weights: Floats, log_densities: Sequence[Floats]
+    tuples: Integers, weights: Floats, log_densities: Sequence[Floats]
 ) -> JointComponents:
     """Share each row out among these tuples, by their weights and its densities."""
     density = _rescaled_density(_tuple_log_density(tuples, log_densities))
     return JointComponents(tuples, _responsibilities(density, weights))
 
 
-def _heaviest(
-    tuples: NDArray[np.int64], weights: Floats, limit: int
-) -> tuple[NDArray[np.int64], Floats]:
+def _heaviest(tuples: Integers, weights: Floats, limit: int) -> tuple[Integers, Floats]:
     if len(tuples) <= limit:
         return tuples, weights
     kept = np.sort(np.argsort(-weights, kind="stable")[:limit])
     return tuples[kept], weights[kept]
 
 
-def _tuple_log_density(tuples: NDArray[np.int64], log_densities: Sequence[Floats]) -> Floats:
+def _tuple_log_density(tuples: Integers, log_densities: Sequence[Floats]) -> Floats:
     """Log density of each row in each tuple, relative to its largest: (N, T)."""
     total = log_joint(np.zeros(len(tuples)), log_densities, tuples)
     return np.asarray(total - total.max(axis=1, keepdims=True))
 
 
-def _weigh(
-    log_density: Floats, weights: Floats, max_iterations: int
-) -> tuple[NDArray[np.int64], Floats]:
+def _weigh(log_density: Floats, weights: Floats, max_iterations: int) -> tuple[Integers, Floats]:
     """EM on the weights alone: the tuples that keep weight, and their weights."""
     n_rows = len(log_density)
     alive = np.arange(len(weights))
@@ -99,9 +91,7 @@ def _weigh(
     return alive, weights
 
 
-def _prune(
-    log_density: Floats, weights: Floats, surplus: float
-) -> tuple[NDArray[np.int64], Floats]:
+def _prune(log_density: Floats, weights: Floats, surplus: float) -> tuple[Integers, Floats]:
     """Drop tuples that the likelihood does not miss, the weakest half of them at a time.
 
     A tuple must be worth half a log N of log-likelihood, as BIC asks of its weight, and a

@@ -12,15 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import ComponentSet
 from mixoracle.model.responsibilities import log_joint, share_out
 from mixoracle.settings import Settings
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # States less likely than the best by so many nats hold nothing that double precision could add.
 _OUT_OF_REACH = 40.0

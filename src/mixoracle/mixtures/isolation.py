@@ -22,16 +22,14 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 from scipy.stats import chi2
 
-from mixoracle.families.base import Family, Floats
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.families.base import Family
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import segment
 from mixoracle.settings import Settings
-
-Bools = NDArray[np.bool_]
 
 # The interquartile range of a normal distribution, in standard deviations.
 _NORMAL_QUARTILES = 1.349
@@ -54,7 +52,7 @@ def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> 
     return alone
 
 
-def _distinct(block: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def _distinct(block: Floats) -> tuple[Floats, Integers]:
     """The different rows, and which of them each row is: a copy is no neighbour."""
     if len(np.unique(block[:, 0])) == len(block):
         return block, np.arange(len(block))

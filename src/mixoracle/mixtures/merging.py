@@ -21,16 +21,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.families import Family, Prior
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.model.joint_states import numbered
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.merging import log_dirichlet_multinomial, log_merge_bonus
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import cut
@@ -88,7 +87,7 @@ def _fit_once(
         n_first = min(2 * n_first, limit)
 
 
-def _indicators(labels: NDArray[np.int64]) -> Floats:
+def _indicators(labels: Integers) -> Floats:
     return np.eye(int(labels.max()) + 1)[labels]
 
 
@@ -242,7 +241,7 @@ class _Search:
         choices = [found, *([one] for one in found)] if len(found) > 1 else [found]
         return self._first_better(state, (_with_split(state.responsibilities, c) for c in choices))
 
-    def _halves(self, rows: NDArray[np.int64]) -> Floats | None:
+    def _halves(self, rows: Integers) -> Floats | None:
         """Two components in some rows, if the evidence is for two rather than one."""
         if len(rows) < 2 * self._settings.priors.rows_per_component:
             return None

@@ -13,9 +13,8 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.merging import CutPieces, Merging, merge_pieces, pool
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.model.joint_states import numbered
@@ -24,7 +23,7 @@ from mixoracle.settings import Settings
 
 def segment(
     variable: VariableRows, max_components: int, seed: int, settings: Settings
-) -> tuple[NDArray[np.int64], Merging]:
+) -> tuple[Integers, Merging]:
     """The component of each row, and how the pieces were merged to it."""
     family, features, patterns = variable.family, variable.features, variable.patterns
     if patterns is None:
@@ -53,7 +52,7 @@ def _enough(n_rows: int, settings: Settings) -> float:
 
 def _cut_with_missing(
     variable: VariableRows, seed: int, settings: Settings
-) -> tuple[NDArray[np.int64], Floats]:
+) -> tuple[Integers, Floats]:
     """Pieces of all rows, and their features, where hardly any row is whole.
 
     Missing values replaced by the means of the columns put rows between the pieces; a few rounds
@@ -75,7 +74,7 @@ def _cut_with_missing(
 
 def _segment_whole(
     variable: VariableRows, max_components: int, seed: int, settings: Settings
-) -> tuple[NDArray[np.int64], Merging]:
+) -> tuple[Integers, Merging]:
     """Segment rows whose coordinates are all there."""
     embedding = variable.embedding
     # Twice as many pieces as components, so that these are not held down by their number.
@@ -99,9 +98,7 @@ def _at_most_distinct(n_pieces: int, embedding: Floats) -> int:
     return min(n_pieces, len(np.unique(embedding, axis=0)))
 
 
-def cut(
-    block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()
-) -> NDArray[np.int64]:
+def cut(block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()) -> Integers:
     """k-means labels, numbered without gaps."""
     if n_pieces == 1:
         return np.zeros(len(block), dtype=np.int64)

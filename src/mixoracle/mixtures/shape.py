@@ -14,11 +14,10 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import chi2
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.model.joint_states import distinct_rows, numbered
 from mixoracle.settings import Settings
 
@@ -31,7 +30,7 @@ class WholeRows:
     """The rows of a block of numbers without missing values, which alone show a shape."""
 
     block: Floats
-    is_whole: NDArray[np.bool_] | None
+    is_whole: Bools | None
 
     @classmethod
     def of(cls, block: Floats) -> WholeRows:
@@ -39,14 +38,14 @@ class WholeRows:
         missing = np.asarray(np.isnan(block).any(axis=1))
         return cls(block, ~missing if missing.any() else None)
 
-    def where(self, chosen: NDArray[np.bool_]) -> Floats:
+    def where(self, chosen: Bools) -> Floats:
         """The rows that are whole among those chosen."""
         return self.block[chosen if self.is_whole is None else chosen & self.is_whole]
 
 
 def join_alike_labels(
-    labels: NDArray[np.int64], variable: int, shape: WholeRows | None, settings: Settings
-) -> NDArray[np.int64]:
+    labels: Integers, variable: int, shape: WholeRows | None, settings: Settings
+) -> Integers:
     """Join labels of one variable with no valley between them that all other variables see alike.
 
     ``labels`` is (N, n); the answer (N,) is the new column for ``variable``. Without numbers
@@ -76,7 +75,7 @@ def join_alike_labels(
     return numbered(joined[column])
 
 
-def _are_alike(table: Floats) -> NDArray[np.bool_]:
+def _are_alike(table: Floats) -> Bools:
     """For which pairs of rows the evidence is for one distribution behind both.
 
     The Dirichlet–multinomial evidence, with concentration 1, of two rows of counts together is
@@ -91,12 +90,8 @@ def _are_alike(table: Floats) -> NDArray[np.bool_]:
 
 
 def join_uncut_pieces(
-    labels: NDArray[np.int64],
-    variable: int,
-    shape: WholeRows | None,
-    members: NDArray[np.int64],
-    settings: Settings,
-) -> NDArray[np.int64]:
+    labels: Integers, variable: int, shape: WholeRows | None, members: Integers, settings: Settings
+) -> Integers:
     """Join components over X that differ in one variable only, and there without a valley.
 
     ``labels`` (T, n) are the components over X, ``members`` (N,) the component of each row. The

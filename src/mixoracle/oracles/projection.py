@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from mixoracle._arrays import Floats
 from mixoracle._checks import check_whole
-from mixoracle.families.base import Floats
 from mixoracle.families.choice import Families
 from mixoracle.families.product import joined_families
 from mixoracle.labels.labelling import Rows
