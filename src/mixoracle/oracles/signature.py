@@ -80,8 +80,10 @@ def not_identifiable(
     A variable that depends on no other has no latent that any oracle could see, and one that was
     seen through others is fine if all labels fitted together.
     """
-    labelling, chance = labelled.labelling, run.settings.priors.false_alarm
+    labelling = labelled.labelling
     suspects = _without_components_alone(prepared, labelling)
+    # So that all of them together raise a false alarm no more often than one may.
+    chance = run.settings.priors.false_alarm / max(1, len(suspects))
     whitened = [variable.whitened for variable in labelled.rows] if suspects else []
     return tuple(
         prepared.observations.names[prepared.variables[place]]
