@@ -41,9 +41,9 @@ from mixoracle.model import Bipartite
 from mixoracle.observations import Observations
 from mixoracle.oracles.decoded import DecodingOracle
 from mixoracle.oracles.projection import ProjectionOracle
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
-_BUDGET, _PRIORS = Budget(), Priors()
+_SETTINGS = Settings()
 
 
 def tuples_are_right(weights: dict[tuple[int, ...], float], distance: float, seed: int) -> bool:
@@ -57,7 +57,7 @@ def tuples_are_right(weights: dict[tuple[int, ...], float], distance: float, see
         for column in truth.T
     ]
     labels = np.stack([density.argmax(axis=1) for density in densities], axis=1)
-    found = find_joint_components(labels, densities, 100, _BUDGET, _PRIORS)
+    found = find_joint_components(labels, densities, 100, _SETTINGS)
     return {tuple(row) for row in found.labels.tolist()} == weights.keys()
 
 
@@ -74,7 +74,7 @@ def segments_are_right(weights: NDArray[np.float64] | None, seed: int) -> bool:
     block = (block - block.mean(axis=0)) / block.std(axis=0)
     family = GaussianFamily(width)
     variable = VariableRows(family, block, family.features(block), None, False)
-    labels, _ = segment(variable, 128, seed, _BUDGET, _PRIORS)
+    labels, _ = segment(variable, 128, seed, _SETTINGS)
     pairs = len(np.unique(np.stack([labels, truth]), axis=1).T)
     return pairs == len(np.unique(labels)) == len(np.unique(truth))
 
@@ -84,7 +84,7 @@ def n_in_mixture(observations: Observations, families: str | None, seed: int) ->
     rows = prepare(observations, families).searched_rows(slice(None))
     coordinates = np.hstack([unit_variance(variable.embedding) for variable in rows])
     rng = np.random.default_rng(seed)
-    return fit_mixture(rows, coordinates, 1, rng, _BUDGET, _PRIORS).n_components
+    return fit_mixture(rows, coordinates, 1, rng, _SETTINGS).n_components
 
 
 def mixture_is_right(problem: Problem, seed: int, families: str | None = None) -> bool:

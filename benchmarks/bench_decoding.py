@@ -27,12 +27,12 @@ from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.joint_states import distinct_rows
-from mixoracle.settings import Budget
+from mixoracle.settings import Budget, Settings
 
 # Of (latents, observed, largest domain). Where nothing fits, three latents take a second each.
 _SETTINGS = ((1, 4, 4), (2, 5, 3), (2, 6, 3), (2, 7, 2), (1, 3, 5), (2, 6, 2), (2, 5, 4), (3, 7, 2))
 _PIECE_SETTINGS = ((2, 5, 3), (2, 6, 3), (2, 5, 4), (3, 7, 2))
-_WITHOUT_MOVES = replace(Budget(), moves=0)
+_WITHOUT_MOVES = Settings(Budget(moves=0))
 
 Integers = NDArray[np.int64]
 Generator = np.random.Generator
@@ -148,7 +148,7 @@ def _all_states_seen(model: LatentModel, labels: Integers) -> bool:
 
 def _decoded(table: ComponentTable, model: LatentModel) -> tuple[bool, bool]:
     truth = structure_of(model)
-    without = decode(table, budget=_WITHOUT_MOVES)[0].structure == truth
+    without = decode(table, _WITHOUT_MOVES)[0].structure == truth
     return without, decode(table)[0].structure == truth
 
 

@@ -23,7 +23,7 @@ from mixoracle.metrics import compare
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.table import ComponentTable
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 from settings import SETTINGS, problem_options
 
 _NAMES = ("σ=0.1 R^5", "σ=0.01 R^3", "σ=0.01 R^2")
@@ -58,7 +58,7 @@ def true_table(problem: Problem, prepared: Prepared) -> ComponentTable:
         components[i].log_density(observations[int(i)][prepared.rows]) for i in prepared.variables
     ]
     labels = np.stack([held.argmax(axis=1) for held in log_densities], axis=1)
-    joint = find_joint_components(labels, log_densities, _MAX_JOINT_COMPONENTS, Budget(), Priors())
+    joint = find_joint_components(labels, log_densities, _MAX_JOINT_COMPONENTS, Settings())
     families = tuple(encoder.family for encoder in prepared.encoders)
     features = [prepared.features(place, slice(None)) for place in range(len(families))]
     priors = tuple(

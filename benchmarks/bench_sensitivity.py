@@ -29,12 +29,11 @@ from mixoracle.datasets import (
 from mixoracle.datasets.shapes import reshape_components
 from mixoracle.errors import AssumptionWarning, MixoracleError
 from mixoracle.metrics import compare
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Priors, Settings
 
 _ROWS = 1_000
 _SETTING = (2, 5, 3)
 
-Settings = tuple[Budget, Priors]
 Answer = tuple[bool, tuple[tuple[bytes, int], ...], float]
 
 
@@ -68,7 +67,7 @@ def _with_missing(seed: int) -> Problem:
 def learn(problem: Problem, settings: Settings) -> Answer:
     """Whether the structure is exact, the structure itself, and the seconds of CPU."""
     learner = LatentGraphLearner(random_state=0)
-    learner._budget, learner._priors = settings
+    learner._settings = settings
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
@@ -102,7 +101,7 @@ def variants(only: str) -> list[Variant]:
             for factor in (0.5, 2.0):
                 changed = max(1, int(value * factor)) if isinstance(value, int) else value * factor
                 other = replace(record, **{field.name: changed})
-                settings = (other, Priors()) if isinstance(other, Budget) else (Budget(), other)
+                settings = Settings(other) if isinstance(other, Budget) else Settings(priors=other)
                 made.append(Variant(type(record).__name__, field.name, factor, settings))
     return [variant for variant in made if only in variant.name]
 
@@ -126,8 +125,8 @@ def main(argv: list[str] | None = None) -> None:
     def learn_all(settings: Settings) -> list[Answer]:
         return list(Parallel(n_jobs=choices.jobs)(delayed(learn)(p, settings) for p in drawn))
 
-    learn_all((Budget(), Priors()))  # so that imports and caches are not the default's cost
-    base = learn_all((Budget(), Priors()))
+    learn_all(Settings())  # so that imports and caches are not the default's cost
+    base = learn_all(Settings())
     print(line("number", "value", ["halved: exact/other/time", "doubled: exact/other/time"]))
     print(line(f"default, {len(drawn)} problems", "", [_summary(base, base)]), flush=True)
     found = variants(choices.only)

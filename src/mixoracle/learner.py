@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mixoracle import assumptions, bipartite, structure
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.background import Background, ResolvedBackground
@@ -49,8 +50,8 @@ from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Report, Run, Stage, reporting
-from mixoracle.settings import Budget, Priors
-from mixoracle.solving import Recover, Solution, Solver
+from mixoracle.settings import Settings
+from mixoracle.solving import Solution, Solver
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
 
     Rows = Observations | ArrayLike | pd.DataFrame
 
-Floats = NDArray[np.float64]
 RandomState = int | np.random.Generator | None
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
 LatentSearchStep = Callable[[JointTable, int], CPDAG]
@@ -165,7 +165,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     counts_: ComponentCounts
     bipartite_: Bipartite
     assumptions_: tuple[assumptions.Verdict, ...]
-    states_: NDArray[np.int64]
+    states_: Integers
     oracle_: MixtureOracle
     source_: str
     alternatives_: tuple[Alternative, ...]
@@ -177,13 +177,12 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     corrections_: tuple[str, ...]
     n_features_in_: int
     columns_: tuple[Column, ...]
-    set_aside_: NDArray[np.bool_]
+    set_aside_: Bools
     _limits: Floats
     _source: Source
     _learned_from: Observations
     # Not for users: what the numbers are worth is measured by changing them here.
-    _budget: ClassVar[Budget] = Budget()
-    _priors: ClassVar[Priors] = Priors()
+    _settings: ClassVar[Settings] = Settings()
 
     def __init__(
         self,
@@ -230,19 +229,15 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 self.max_components,
                 self.n_jobs,
                 report,
-                self._budget,
-                self._priors,
+                self._settings,
             )
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
-            prepared = prepare(
-                distinct, self.families, run.priors, run.budget, set_aside=self.set_aside
-            )
+            prepared = prepare(distinct, self.families, run.settings, set_aside=self.set_aside)
             candidates = oracle.candidates(prepared, run)
             report(Stage.REFINING)
-            iterations = run.budget.em_refinement if self.refine else 0
-            recover = Recover(self.bipartite)
-            solver = Solver(prepared, known, recover, self.strict, iterations, run)
+            iterations = run.settings.budget.em if self.refine else 0
+            solver = Solver(prepared, known, self.bipartite, self.strict, iterations, run)
             solutions = solver.solve_all(candidates)
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in solutions]
@@ -254,8 +249,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         source: Source,
         solver: Solver,
         solutions: list[Solution],
-        models: list[tuple[LatentModel, NDArray[np.int64]]],
-        copies: NDArray[np.int64],
+        models: list[tuple[LatentModel, Integers]],
+        copies: Integers,
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = solutions[0], models[0]
@@ -263,7 +258,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         verdicts = (
             *assumptions.check(model),
             best.verdict,
-            *residuals.check(prepared, best.graph, best.refinement, self._budget, self._priors),
+            *residuals.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
         )
         failure = _failure(verdicts)
@@ -299,7 +294,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
 
-    def predict(self, X: Rows) -> NDArray[np.int64]:
+    def predict(self, X: Rows) -> Integers:
         """The most likely state of each latent in each row, (N, m)."""
         return most_likely_states(self._model(), self._blocks(X))
 
@@ -313,7 +308,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
 
     def sample(
         self, n_samples: int = 1, random_state: RandomState = None
-    ) -> tuple[Observations, NDArray[np.int64]]:
+    ) -> tuple[Observations, Integers]:
         """Draw new rows from the learned model, and the (n_samples, m) states behind them."""
         check_whole("n_samples", n_samples, at_least=1)
         model = self._model()
@@ -364,9 +359,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         if not callable(self.latent_search):
             structure.check_method(self.latent_search, "latent_search")
 
-    def _build(
-        self, solution: Solution, prepared: Prepared
-    ) -> tuple[LatentModel, NDArray[np.int64]]:
+    def _build(self, solution: Solution, prepared: Prepared) -> tuple[LatentModel, Integers]:
         """The model, and the states of the rows."""
         joint, components, states = solution.in_own_units(prepared)
         model = LatentModel(

@@ -2,10 +2,10 @@
 
 :class:`Budget` bounds the work: more of it takes longer, and may end at a better optimum.
 :class:`Priors` holds what is believed before any data are seen; an answer may depend on it. Both
-are passed down from the learner. A number stays where it is used if it is a limit of double
-precision, the tolerance of an iteration, or part of one family's own mathematics. How far answers
-and seconds depend on each number is measured by ``benchmarks/bench_sensitivity.py``;
-``docs/constants.md`` has the table.
+are passed down from the learner as :class:`Settings`. A number stays where it is used if it is a
+limit of double precision, the tolerance of an iteration, or part of one family's own mathematics.
+How far answers and seconds depend on each number is measured by
+``benchmarks/bench_sensitivity.py``; ``docs/constants.md`` has the table.
 """
 
 from __future__ import annotations
@@ -18,21 +18,15 @@ class Budget:
     """How much work is done at most."""
 
     # --- rows ---
-    # Structure shows in this many rows; more rows sharpen parameters, which is refinement's job.
+    # Structure, and what is left of it in the residuals, shows in this many rows; more rows sharpen
+    # parameters, which is refinement's job.
     search_rows: int = 40_000
     # One mixture over all of X compares each row with each component, many times.
     mixture_rows: int = 6_000
-    # Correlations show in this many rows.
-    residual_rows: int = 50_000
-    # The tails of a component show in so many of its rows.
-    tail_rows: int = 1_000
+    # Tails, and the usual distance of neighbours, show in so many rows.
+    shape_rows: int = 1_000
     # Numbers of one array that is worked on at a time: 32 MB of them.
     chunk_entries: int = 4_000_000
-
-    # The nearest neighbour whose distance tells whether a row stands alone, and the rows in which
-    # it shows what is usual.
-    neighbours: int = 8
-    isolation_rows: int = 1_000
 
     # --- components ---
     # The most components of one variable, where nobody says otherwise.
@@ -41,66 +35,42 @@ class Budget:
     first_pieces: int = 32
     # Later iterations of k-means hardly move the borders of its pieces.
     kmeans_iterations: int = 10
-    # Rows among which k-means looks for its starts: in all, and for each of them.
-    start_rows: int = 1_500
+    # Rows, for each of its starts, among which k-means looks for them.
     rows_per_start: int = 50
     # Rows that might be the next start; the one that leaves least distance is taken.
     start_trials: int = 4
-    # With so many rows without a missing value the others can wait until components are known.
-    whole_rows: int = 500
-    # Rounds in which rows with missing values move to the piece that fits what was seen of them.
-    missing_rounds: int = 5
-    # The coarse end of a merge path that is always looked at, in pieces.
-    coarse_levels: int = 16
-    # Components over X whose pairs are compared.
-    joint_components: int = 400
+    # The most things that are all compared with each other, or with every row: components over X,
+    # states of one latent. A single latent with more states says nothing that a user could read.
+    compared: int = 400
     # Label tuples that may be components over X; rarer ones are mostly single mislabelled rows.
     tuples: int = 1_500
     # Rounds in which labels and components over X correct each other.
     label_rounds: int = 2
-    label_rounds_without_family: int = 5
-    # The components of a variable whose tails are looked at, largest first.
-    components_judged: int = 8
+    # Rounds of everything else that ends by itself, as a rule sooner: the labels of components of
+    # an unknown shape, rows with missing values, components over X among the joint states.
+    rounds: int = 5
 
-    # --- one mixture over all of X ---
-    mixture_starts: int = 4
-    mixture_rounds: int = 30
-    # EM iterations: to convergence, to see whether a component falls apart, to try a change out.
-    em_long: int = 60
-    em_halving: int = 20
+    # --- EM ---
+    # Iterations at most: to convergence, and to try a change out.
+    em: int = 100
     em_short: int = 8
+    # One mixture over all of X: its starts, and the merges that are tried out unless they promise
+    # a loss of more nats than this.
+    mixture_starts: int = 4
     merges_tried: int = 8
-    # Merges are tried out by EM unless they promise a loss of more nats than this.
     promised_loss: float = 60.0
-    pairs_considered: int = 200
 
     # --- decoding ---
-    latents: int = 16
     joint_states: int = 10_000
-    proposals: int = 120
     # Proposals in a row that brought nothing better.
     patience: int = 24
     # Up to this many latents all parent sets of a variable are tried, beyond it one at a time.
     all_parent_sets: int = 4
-    # Beyond this many latents it is not asked whether some are determined by the others.
-    latents_compared: int = 10
-    # Rounds in which each component over X moves to its most likely joint state.
-    placing_rounds: int = 3
     # Changes of the latents that are evaluated, while there are few components over X.
     moves: int = 150
-    moves_components: int = 100
-    # States of one latent whose pairs are compared; fewer where that is done again and again.
-    states_compared: int = 300
-    states_of_rest: int = 100
-
-    # --- refinement ---
+    few_components: int = 100
     # Candidates of one oracle that are refined; further ones never won on any problem.
     candidates: int = 3
-    em_refinement: int = 100
-    # With fewer joint states it is quicker to compare a row with all of them.
-    few_states: int = 512
-    # A single latent with more states than this says nothing that a user could read.
-    single_states: int = 400
 
 
 @dataclass(frozen=True)
@@ -122,42 +92,26 @@ class Priors:
     # Degrees of freedom of Student components: heavy tails, but with a variance and a skewness.
     student_degrees: float = 4.0
 
-    # --- values that stand alone ---
-    # Robust standard deviations, of the logarithm of the distance to a neighbour, above the median.
-    isolation: float = 4.0
-    # The most of one variable that is set aside: beyond it these are rows of a kind.
-    set_aside_share: float = 0.2
-
     # --- how many components ---
-    # The Dirichlet concentration of the labels of pieces, and of joint states.
-    concentration: float = 1.0
-    # With fewer rows a piece says nothing about its scatter.
-    rows_per_piece: int = 3
-    # An answer above this share of the pieces may have been held down by their number.
-    full_share: float = 0.5
-    # Nats by which a level of a merge path is behind the best one when finer ones are hopeless.
-    hopeless_level: float = 300.0
-    # With fewer rows to each, on average, components over X are mostly noise.
+    # With fewer rows to each, on average, components are mostly noise; a row of a component has so
+    # many neighbours.
     rows_per_component: int = 8
-    # Nats that a label tuple must be worth beyond BIC, being one of many that might have been.
-    tuple_surplus: float = 2.0
-    # Tuples and components with less than this many rows' weight are given up.
-    negligible_tuple_rows: float = 0.1
-    negligible_component_rows: float = 2.0
-
-    # Starts of EM whose evidence is this close, in nats, ended at the same answer.
+    # Nats that make no difference: starts of EM so close ended at the same answer, a gain so small
+    # is not worth another round, and a label tuple must be worth more, beyond BIC, being one of
+    # many that might have been.
     same_evidence: float = 2.0
-    # Nats that are worth another round: for less, components would be cut and merged in turn.
-    worth_a_round: float = 1.0
 
-    # --- labels ---
-    # Labels have settled when a smaller share of them changes.
-    labels_settled: float = 0.002
-    # A label is beyond doubt with this probability, and labels are if that share of the rows has
-    # one; the labels of all variables are then asked only if tuples cover less than that share.
-    sure: float = 0.95
-    sure_rows: float = 0.99
-    few_cover: float = 0.9
+    # --- rows out of place ---
+    # Robust standard deviations, of the logarithm of the distance to a neighbour, above the median
+    # at which a row is suspected to stand alone.
+    isolation: float = 4.0
+    # The most rows of one variable that are set aside: beyond it they are rows of a kind.
+    set_aside_share: float = 0.2
+    # The most rows that may be left out at first, as mislabelled, rare or with missing values.
+    left_out_share: float = 0.1
+    # Share of the rows, or chance for a row, that counts as none: labels are beyond doubt but for
+    # these, have settled, or determine one another.
+    stray_share: float = 0.01
 
     # --- shapes that the family does not have ---
     # Tails, relative to normal ones, above which the family is not to be relied on. Normal
@@ -165,30 +119,34 @@ class Priors:
     heavy_tails: float = 1.12
     # Fewer rows do not show their tails.
     rows_to_judge: int = 60
-    # How much emptier than both sides a density valley is, and by how many standard errors.
-    valley_share: float = 0.5
-    valley_errors: float = 3.0
-    # Distance of two small pieces with nothing between them, in standard deviations of both.
-    clear_distance: float = 3.0
+    # Standard errors by which a density valley is emptier than both sides, and standard deviations
+    # of both by which small pieces with nothing between them are apart.
+    clear_errors: float = 3.0
 
-    # --- decoding ---
-    # Labels that fit together at once are believed if this share of the joint states was seen, or
-    # so many of them: so many labels do not fit together by chance.
-    seen_share: float = 0.5
+    # --- choice and checks ---
+    # Labels that fit together at once are believed if so many joint states were seen, even where
+    # most were not: so many labels do not fit together by chance.
     many_seen: int = 500
-    # Share of the rows that may contradict what determines what.
-    stray_share: float = 0.01
-    # A proposal that leaves out more of the rows than this explains something else.
-    left_out_share: float = 0.1
-    # A proposal with more joint states to a component over X has mistaken noise for latents.
-    states_per_component: int = 16
     # Candidates whose evidence is worse by this many nats a row are beyond what EM can mend.
     hopeless_candidate: float = 0.5
-
-    # --- checks ---
     # The chance at which independent variables seem to be dependent, before an oracle is asked for
-    # them, and among all pairs of a finished model.
-    dependent_by_chance: float = 0.001
+    # them and among all pairs of a finished model, or a row of a component to be none.
     false_alarm: float = 0.01
     # A root-mean-square correlation below this changes no conclusion.
     small_correlation: float = 0.05
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Both records, as the learner passes them down."""
+
+    budget: Budget = Budget()
+    priors: Priors = Priors()
+
+    def components_over_all(self, n_rows: int) -> int:
+        """The most components over X that so many rows tell apart, and that can be compared."""
+        return max(1, min(self.budget.compared, n_rows // self.priors.rows_per_component))
+
+    def components_of_one(self, n_rows: int) -> int:
+        """The most components of one variable, where nobody says otherwise."""
+        return max(1, min(self.budget.components, n_rows // self.priors.rows_per_component))

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixoracle import bipartite, latent
+from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
+from mixoracle.decoding.explanation import Structure, structure_of
 from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.refine import Refinement, refine
 from mixoracle.inference.start import starting_assignment
@@ -34,25 +35,6 @@ from mixoracle.oracles.protocol import InformedOracle, MixtureOracle
 from mixoracle.oracles.run import Run
 
 logger = logging.getLogger(__name__)
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Recover:
-    """Step (b): a method of :func:`mixoracle.bipartite.recover` by name, or a function."""
-
-    method: bipartite.Method | Callable[[MixtureOracle], Bipartite]
-
-    def __call__(self, candidate: Candidate, rng: np.random.Generator) -> Bipartite:
-        """Γ from the counts of a candidate."""
-        if callable(self.method):
-            return self.method(candidate.counts)
-        tolerance = max(bipartite.EXACT, candidate.count_tolerance)
-        return bipartite.recover(
-            candidate.counts, self.method, tolerance=tolerance, random_state=rng
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +65,9 @@ class Solution:
         return self.known.n_broken, -self.score
 
     @property
-    def structure(self) -> tuple[tuple[bytes, int], ...]:
+    def structure(self) -> Structure:
         """What two solutions share if they differ in the order of the latents only."""
-        return _structure(self.graph)
+        return structure_of(self.graph.adjacency, self.graph.domain_sizes)
 
     def in_own_units(
         self, prepared: Prepared
@@ -119,12 +101,13 @@ class _Step:
 class Solver:
     """All that is the same for every candidate.
 
+    ``method`` of step (b) is one of :func:`mixoracle.bipartite.recover` by name, or a function.
     With ``strict`` a contradiction is raised instead of reported.
     """
 
     prepared: Prepared
     known: ResolvedBackground
-    recover: Recover
+    method: bipartite.Method | Callable[[MixtureOracle], Bipartite]
     strict: bool
     max_iterations: int
     run: Run
@@ -148,13 +131,13 @@ class Solver:
 
     def solve(self, candidate: Candidate) -> Solution:
         """Steps (b) to (d) for one candidate, knowledge, then refinement."""
-        decoded = candidate.graph is not None and self.recover.method == "auto"
+        decoded = candidate.graph is not None and self.method == "auto"
         trouble, recovered = "", None
         try:
             if decoded:
                 step = self._by_decoding(candidate)
             else:
-                recovered = self.recover(candidate, self.run.rng)
+                recovered = self._recovered(candidate)
                 step = self._by_counts(candidate, recovered)
         except ModelContradictionError as error:
             if self.strict:
@@ -163,6 +146,16 @@ class Solver:
             step = self._fallback(candidate, recovered)
         verdict = _consistency(candidate, trouble, step.graph.residual)
         return self._refined(candidate.source, step, candidate.repairs, verdict)
+
+    def _recovered(self, candidate: Candidate) -> Bipartite:
+        """Γ from the counts of a candidate."""
+        if callable(self.method):
+            return self.method(candidate.counts)
+        tolerance = max(bipartite.EXACT, candidate.count_tolerance)
+        rng = self.run.rng
+        return bipartite.recover(
+            candidate.counts, self.method, tolerance=tolerance, random_state=rng
+        )
 
     def _by_counts(self, candidate: Candidate, graph: Bipartite) -> _Step:
         """L and Algorithm 1 for the joint state of each row, with Γ from the counts."""
@@ -207,8 +200,8 @@ class Solver:
         for source in dict.fromkeys(candidate.source for candidate in candidates):
             own = [candidate for candidate in candidates if candidate.source == source]
             own.sort(key=self._n_broken)
-            own = own[: self.run.budget.candidates]
-            tolerated = self.run.priors.hopeless_candidate * self.prepared.n_samples
+            own = own[: self.run.settings.budget.candidates]
+            tolerated = self.run.settings.priors.hopeless_candidate * self.prepared.n_samples
             chosen += [c for c in own if c.log_evidence >= own[0].log_evidence - tolerated]
         return chosen
 
@@ -231,7 +224,7 @@ class Solver:
             graph.adjacency[self.prepared.variables],
             graph.domain_sizes,
             self.run.rng,
-            self.run.budget,
+            self.run.settings,
         )
         verdict = Verdict("consistent counts", "obs:counting", None, "Γ was known, not counted")
         return self._refined("knowledge", self._given(graph, assignment), (), verdict)
@@ -245,7 +238,7 @@ class Solver:
             return None
         assignment = numbered(solution.refinement.assignment)
         n_states = int(assignment.max()) + 1
-        if not 2 <= n_states <= self.run.budget.single_states:
+        if not 2 <= n_states <= self.run.settings.budget.compared:
             return None
         driven = np.asarray(solution.graph.adjacency.any(axis=1, keepdims=True))
         graph = Bipartite(driven, (n_states,), 0.0, "single latent")
@@ -271,14 +264,9 @@ class Solver:
             step.graph.domain_sizes,
             step.assignment[self.prepared.rows],
             self.max_iterations,
-            self.run.budget,
+            self.run.settings,
         )
         return Solution(source, step.counts, applied, refinement, repairs, verdict)
-
-
-def _structure(graph: Bipartite) -> tuple[tuple[bytes, int], ...]:
-    columns = zip(graph.adjacency.T, graph.domain_sizes, strict=True)
-    return tuple(sorted((column.tobytes(), size) for column, size in columns))
 
 
 def _one_of_each(solutions: list[Solution]) -> list[Solution]:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +18,11 @@ from mixoracle import LatentGraphLearner, LatentModel, Observations
 from mixoracle.cli.fitting import PLANS
 from mixoracle.datasets import item_problem
 from mixoracle.errors import AssumptionWarning
+from mixoracle.families import registered
+from mixoracle.families.gaussian import GAUSSIAN
 from mixoracle.metrics import compare
+from mixoracle.oracles.registry import ORACLES
+from mixoracle.structure.search import METHODS
 
 FILES = {"model.json", "states.csv", "report.html", "graph.svg", "run.json", "evidence.json"}
 
@@ -418,3 +424,20 @@ def test_bad_families_leave_nothing(run, survey, tmp_path):
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: counts should be whole numbers from 0 on; pulse is")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_registered_is_in_the_help_and_is_accepted(run, problem, monkeypatch):
+    monkeypatch.setitem(ORACLES, "newcomer", ORACLES["signature"])
+    monkeypatch.setitem(METHODS, "quickly", METHODS["ges"])
+    with registered(replace(GAUSSIAN, name="bell", purpose="anything with one peak")):
+        output = " ".join(run("learn", "--help").output.split())
+        for words in ("kmeans|newcomer]", "pc|quickly]", "bell (anything with one peak)"):
+            assert words in output
+        arguments = "--oracle newcomer --search quickly --family X1=bell --out result --json"
+        result = run("learn", problem / "data.csv", *arguments.split())
+    assert result.exit_code == 0, result.output
+    record = json.loads(Path("result/run.json").read_text())
+    assert (record["settings"]["oracle"], record["settings"]["search"]) == ("newcomer", "quickly")
+    unknown = run("learn", problem / "data.csv", "--oracle", "newcomer", "--search", "slowly")
+    assert unknown.exit_code == 2
+    assert "'quickly'" in unknown.stderr

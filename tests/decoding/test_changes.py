@@ -1,10 +1,7 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from mixoracle.decoding.changes import (
-    Limits,
     change_latents,
     merge_equal_states,
     tell_more_apart,
@@ -13,14 +10,14 @@ from mixoracle.decoding.completion import complete
 from mixoracle.decoding.evidence import score
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.model.joint_states import distinct_rows, flat
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Settings
 
 KINDS = (merge_equal_states, change_latents, tell_more_apart)
-DEFAULT = Limits(Budget(), Priors())
+DEFAULT = Settings()
 
 
 def within(**bounds):
-    return Limits(replace(Budget(), **bounds), Priors())
+    return Settings(Budget(**bounds))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +99,7 @@ def test_a_latent_that_is_a_product_is_taken_apart(right, joined, is_same_partit
 
 
 def test_the_budget_bounds_what_is_looked_at(right, joined, split):
-    assert actions(merge_equal_states(*split, within(states_compared=2))) == []
-    assert "took a latent apart" not in actions(change_latents(*joined, within(states_compared=2)))
+    assert actions(merge_equal_states(*split, within(compared=2))) == []
+    assert "took a latent apart" not in actions(change_latents(*joined, within(compared=2)))
     assert "joined two latents" not in actions(change_latents(*right, within(joint_states=1)))
-    assert actions(tell_more_apart(*joined, within(states_compared=1, states_of_rest=1))) == []
+    assert actions(tell_more_apart(*joined, within(compared=1, few_components=1))) == []

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -7,7 +5,7 @@ from mixoracle.decoding.completion import assign_all, complete
 from mixoracle.decoding.evidence import score
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.model.joint_states import configurations, flat
-from mixoracle.settings import Budget
+from mixoracle.settings import Budget, Settings
 
 SETTINGS = ((2, 5, 3), (2, 6, 3), (3, 7, 2))
 
@@ -47,7 +45,7 @@ def test_a_component_in_the_wrong_joint_state_is_moved(drawn, seed):
     proposal = Proposal.of_all(wrong)
     found = assign_all(table, proposal, model.bipartite)
     np.testing.assert_array_equal(found, truth)
-    never = assign_all(table, proposal, model.bipartite, budget=replace(Budget(), placing_rounds=0))
+    never = assign_all(table, proposal, model.bipartite, settings=Settings(Budget(rounds=0)))
     np.testing.assert_array_equal(never, flat(wrong, model.domain_sizes))
 
 

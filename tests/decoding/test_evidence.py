@@ -1,4 +1,3 @@
-from dataclasses import replace
 from math import lgamma
 
 import numpy as np
@@ -9,7 +8,7 @@ from mixoracle.families import GaussianFamily
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint import emptiness
 from mixoracle.model.joint_states import configurations
-from mixoracle.settings import Priors
+from mixoracle.settings import Priors, Settings
 
 # Two binary latents; X1 depends on the first, X2 on both.
 ADJACENCY = np.array([[True, False], [True, True]])
@@ -87,16 +86,6 @@ def test_the_names_of_states_and_the_order_of_latents_do_not_change_the_evidence
         assert other.structure == first.structure
 
 
-def test_the_concentration_is_that_of_the_joint_states(table):
-    half = replace(Priors(), concentration=0.5)
-    rows = np.array([4, 8, 12, 16])
-    change = lgamma(2.0) - lgamma(42.0) + sum(lgamma(n + 0.5) - lgamma(0.5) for n in rows)
-    change -= lgamma(4.0) - lgamma(44.0) + sum(lgamma(n + 1.0) for n in rows)
-    first = score(table, ADJACENCY, SIZES, np.arange(4))
-    second = score(table, ADJACENCY, SIZES, np.arange(4), priors=half)
-    assert second.log_evidence - first.log_evidence == pytest.approx(change, abs=1e-9)
-
-
 CODES = configurations(ADJACENCY, SIZES)
 
 
@@ -113,11 +102,11 @@ CODES = configurations(ADJACENCY, SIZES)
     ],
 )
 def test_labels_are_explained_if_they_are_the_configurations(labels, assignment, expected):
-    assert explains_labels(labels, np.array(assignment), CODES, Priors()) is expected
+    assert explains_labels(labels, np.array(assignment), CODES, Settings()) is expected
 
 
 def test_many_joint_states_seen_are_enough_whatever_their_share():
-    few = replace(Priors(), many_seen=1)
+    few = Settings(priors=Priors(many_seen=1))
     assert explains_labels(CODES[:1], np.array([0]), CODES, few)
 
 

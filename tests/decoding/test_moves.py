@@ -12,14 +12,14 @@ from mixoracle.decoding.evidence import score
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.moves import LEAST_GAIN, affordable_evaluations, climb
 from mixoracle.model.joint_states import distinct_rows, flat
-from mixoracle.settings import Budget
+from mixoracle.settings import Budget, Settings
 
 SETTINGS = ((2, 5, 3), (2, 6, 3), (2, 5, 4), (3, 7, 2))
 ENOUGH = 150
 
 
 def with_moves(n_moves):
-    return replace(Budget(), moves=n_moves)
+    return Settings(Budget(moves=n_moves))
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def overlapping_and_cut(labels, rng):
 def test_labels_wrong_in_many_variables_are_decoded_with_moves(drawn, structure_of, corrupt, seed):
     model, table, _ = drawn(seed)
     wrong = replace(table, labels=corrupt(table.labels, np.random.default_rng(seed)))
-    assert decode(wrong, budget=with_moves(0))[0].structure != structure_of(model)
+    assert decode(wrong, settings=with_moves(0))[0].structure != structure_of(model)
     assert decode(wrong)[0].structure == structure_of(model)
 
 
@@ -194,7 +194,7 @@ def test_decoding_evaluates_no_more_changes_than_it_may(drawn, bound, monkeypatc
         return complete(*given, **settings)
 
     monkeypatch.setattr(moves, "complete", counted)
-    decode(table, budget=with_moves(bound))
+    decode(table, settings=with_moves(bound))
     assert len(calls) <= bound
     assert (len(calls) > 0) == (bound > 0)
 
@@ -219,8 +219,8 @@ def test_a_right_explanation_is_left_alone(drawn, structure_of, seed):
 
 def test_the_more_components_the_fewer_changes_are_affordable(drawn):
     _, table, _ = drawn(0)
-    few = replace(Budget(), moves_components=table.n_components)
-    assert affordable_evaluations(table, few) == few.moves
-    half = replace(Budget(), moves_components=table.n_components // 2)
-    share = (half.moves_components / table.n_components) ** 2
-    assert affordable_evaluations(table, half) == int(half.moves * share) < half.moves
+    few = Budget(few_components=table.n_components)
+    assert affordable_evaluations(table, Settings(few)) == few.moves
+    half = Budget(few_components=table.n_components // 2)
+    share = (half.few_components / table.n_components) ** 2
+    assert affordable_evaluations(table, Settings(half)) == int(half.moves * share) < half.moves

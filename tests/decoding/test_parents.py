@@ -5,7 +5,7 @@ import pytest
 
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.parents import choose_parents, join_twins, needed_latents
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Priors, Settings
 
 SETTINGS = ((2, 5, 3), (3, 7, 2), (3, 7, 3))
 
@@ -15,8 +15,8 @@ SETTINGS = ((2, 5, 3), (3, 7, 2), (3, 7, 3))
 def test_true_states_give_the_true_edges(drawn_pieces, seed, all_parent_sets):
     """Whether all parent sets are tried or one latent at a time."""
     model, table, states = drawn_pieces(SETTINGS[seed % len(SETTINGS)], 1500, seed)
-    budget = replace(Budget(), all_parent_sets=all_parent_sets)
-    found = choose_parents(table, Proposal.of_all(states), budget=budget)
+    settings = Settings(Budget(all_parent_sets=all_parent_sets))
+    found = choose_parents(table, Proposal.of_all(states), settings)
     np.testing.assert_array_equal(found, model.bipartite)
 
 
@@ -53,14 +53,8 @@ def test_a_few_rows_may_contradict_what_determines_what():
     few, many = (np.array([100.0] * 5 + [rows]) for rows in (1.0, 9.0))
     assert needed_latents(proposal, few) == [0, 1]
     assert needed_latents(proposal, many) == [0, 1, 2]
-    strict = replace(Priors(), stray_share=0.0)
-    assert needed_latents(proposal, few, priors=strict) == [0, 1, 2]
-
-
-def test_beyond_the_budget_nothing_is_compared():
-    proposal, counts = both_and_or([10.0, 10.0, 10.0, 10.0])
-    few = replace(Budget(), latents_compared=2)
-    assert needed_latents(proposal, counts, budget=few) == [0, 1, 2]
+    strict = Settings(priors=Priors(stray_share=0.0))
+    assert needed_latents(proposal, few, strict) == [0, 1, 2]
 
 
 def test_twins_become_one_latent_with_the_pairs_that_were_seen():

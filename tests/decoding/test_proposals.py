@@ -5,27 +5,27 @@ import numpy as np
 import pytest
 
 from mixoracle.decoding.proposals import column_choices, last_resorts, proposals, row_choices
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Priors, Settings
 
-ALL_ROWS = replace(Priors(), left_out_share=1.0)
+ALL_ROWS = Settings(priors=Priors(left_out_share=1.0))
 
 
 def test_all_components_come_first_then_ever_fewer():
     counts = np.array([1.0, 500.0, 2.0, 3.0, 500.0, 1.0])
-    kept = [np.flatnonzero(choice).tolist() for choice in row_choices(counts, Priors())]
+    kept = [np.flatnonzero(choice).tolist() for choice in row_choices(counts, Settings())]
     assert kept == [[0, 1, 2, 3, 4, 5], [1, 2, 3, 4], [1, 3, 4], [1, 4]]
 
 
 def test_components_without_rows_are_never_kept():
-    first = next(row_choices(np.array([0.0, 50.0]), Priors()))
+    first = next(row_choices(np.array([0.0, 50.0]), Settings()))
     np.testing.assert_array_equal(first, [False, True])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5])
 def test_no_choice_leaves_out_more_of_the_rows_than_it_may(share):
     counts = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
-    priors = replace(Priors(), left_out_share=share)
-    choices = list(row_choices(counts, priors))
+    settings = Settings(priors=Priors(left_out_share=share))
+    choices = list(row_choices(counts, settings))
     assert all(counts[kept].sum() >= (1.0 - share) * counts.sum() for kept in choices)
     sizes = [int(kept.sum()) for kept in choices]
     assert sizes == sorted(set(sizes), reverse=True)
@@ -76,16 +76,8 @@ def test_no_proposal_comes_twice_and_attempts_in_vain_are_counted(table):
     assert len(keys) == len(proposed)
 
 
-@pytest.mark.parametrize(
-    ("budget", "priors"),
-    [
-        (replace(Budget(), latents=1), Priors()),
-        (replace(Budget(), joint_states=3), Priors()),
-        (Budget(), replace(Priors(), states_per_component=0)),
-    ],
-)
-def test_too_many_latents_or_joint_states_are_not_proposed(table, budget, priors):
-    assert next(proposals(table, budget=budget, priors=priors)) is None
+def test_too_many_joint_states_are_not_proposed(table):
+    assert next(proposals(table, Settings(Budget(joint_states=3)))) is None
 
 
 def test_labels_that_say_nothing_suggest_nothing(table):

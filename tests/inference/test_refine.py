@@ -12,7 +12,7 @@ from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.model.posterior import mean_log_likelihood, most_likely_states
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
-from mixoracle.settings import Budget
+from mixoracle.settings import Budget, Settings
 
 # The paper's noise, ten times as much in few dimensions, and hopeless overlap.
 NOISE = ({}, {"width": 3, "scale": 0.1}, {"width": 2, "scale": 1.0})
@@ -141,7 +141,7 @@ def test_a_state_without_rows_stays_without():
 def test_memory_is_bounded_by_chunks_that_change_nothing():
     _, *given = start(3, width=3, scale=0.1)
     whole = refine(*given)
-    chunked = refine(*given, budget=Budget(chunk_entries=100))
+    chunked = refine(*given, settings=Settings(Budget(chunk_entries=100)))
     assert chunked.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-10)
     np.testing.assert_array_equal(chunked.assignment, whole.assignment)
 
@@ -223,7 +223,7 @@ class TestKinds:
 def test_chunks_change_nothing_with_gaps_between_independent_columns(kind):
     _, *given = start_of_kind(kind, 0, 0.2)
     whole = refine(*given)
-    chunked = refine(*given, budget=Budget(chunk_entries=100))
+    chunked = refine(*given, settings=Settings(Budget(chunk_entries=100)))
     np.testing.assert_allclose(chunked.history, whole.history, rtol=1e-10)
     np.testing.assert_array_equal(chunked.assignment, whole.assignment)
 
@@ -232,7 +232,9 @@ def test_chunks_lead_to_the_same_end_with_gaps_between_dependent_columns():
     """The start, and so the prior, completes rows by what the others of their chunk show."""
     _, prepared, *given = start_of_kind("gaussian", 0, 0.2)
     whole = refine(prepared, *given, max_iterations=300)
-    chunked = refine(prepared, *given, max_iterations=300, budget=Budget(chunk_entries=400))
+    chunked = refine(
+        prepared, *given, max_iterations=300, settings=Settings(Budget(chunk_entries=400))
+    )
     assert whole.converged
     assert chunked.converged
     nats_a_row = abs(chunked.log_likelihood - whole.log_likelihood) / prepared.n_samples

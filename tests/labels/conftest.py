@@ -13,7 +13,7 @@ from mixoracle.labels.single import label_each
 from mixoracle.labels.together import settle
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.observations import Observations
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,16 @@ def make_blobs(seed=0, n_rows=600, missing=0.0, noise=None):
     return rows, labels[prepared.rows][:, prepared.variables], whole
 
 
-def labelled(rows, seed=0, n_jobs=1, max_components=20, budget=Budget(), priors=Priors()):
+def labelled(rows, seed=0, n_jobs=1, max_components=20, settings=Settings()):
     rng = np.random.default_rng(seed)
     with threadpool_limits(limits=1):
-        return label_each(rows, max_components, n_jobs, rng, budget, priors)
+        return label_each(rows, max_components, n_jobs, rng, settings)
 
 
 def blobs_of(**choices):
     rows, truth, whole = make_blobs(**choices)
     single = labelled(rows)
-    return Blobs(rows, truth, whole, single, settle(rows, single, 20, Budget(), Priors()))
+    return Blobs(rows, truth, whole, single, settle(rows, single, 20, Settings()))
 
 
 @pytest.fixture(scope="session")

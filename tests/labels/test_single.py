@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mixoracle.settings import Budget
+from mixoracle.settings import Budget, Settings
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -82,5 +82,7 @@ def joined(labels, truth):
 
 def test_the_budget_reaches_the_pieces(making, blobs):
     """With two pieces at first, and twice as many as allowed at most, six labels cannot be had."""
-    labelling = making.labelled(blobs.rows, max_components=1, budget=Budget(first_pieces=2))
+    labelling = making.labelled(
+        blobs.rows, max_components=1, settings=Settings(Budget(first_pieces=2))
+    )
     assert labelling.labels.max() == 0

@@ -10,11 +10,11 @@ from mixoracle.labels.labelling import FamilyFit, component_table
 from mixoracle.labels.single import label_each
 from mixoracle.labels.together import _have_settled, label_along, settle
 from mixoracle.mixtures.preparation import prepare
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Priors, Settings
 
 
-def settled(rows, labelling, budget=Budget(), priors=Priors()):
-    return settle(rows, labelling, 20, budget, priors)
+def settled(rows, labelling, settings=Settings()):
+    return settle(rows, labelling, 20, settings)
 
 
 class TestSettle:
@@ -33,8 +33,8 @@ class TestSettle:
     def test_few_joint_states_are_found_as_components(self):
         problem = paper_problem(2, 5, 3, n_samples=1000, random_state=0, covariance="code")
         rows = prepare(problem.observations).searched_rows(slice(None))
-        single = label_each(rows, 50, 1, np.random.default_rng(0), Budget(), Priors())
-        labelling = settle(rows, single, 50, Budget(), Priors())
+        single = label_each(rows, 50, 1, np.random.default_rng(0), Settings())
+        labelling = settle(rows, single, 50, Settings())
         assert labelling.joint is not None
         np.testing.assert_allclose(component_table(rows, labelling).counts.sum(), 1000)
 
@@ -68,12 +68,13 @@ class TestSettle:
 
     def test_labels_beyond_doubt_stay_where_components_over_x_would_be_too_many(self, blobs):
         """Six tuples where three can be compared: they cover half of the rows, and are sure."""
-        budget = Budget(joint_components=3)
-        labelling = settled(blobs.rows, blobs.single, budget)
+        settings = Settings(Budget(compared=3))
+        labelling = settled(blobs.rows, blobs.single, settings)
         assert labelling.joint is None
         np.testing.assert_array_equal(labelling.labels, blobs.single.labels)
         # Labels that are not sure enough are settled all the same, among the three tuples.
-        doubtful = settled(blobs.rows, blobs.single, budget, Priors(sure_rows=1.1))
+        settings = replace(settings, priors=Priors(stray_share=0.0))
+        doubtful = settled(blobs.rows, blobs.single, settings)
         assert len(doubtful.joint.labels) <= 3
 
 
@@ -105,8 +106,8 @@ class TestStrays:
     def test_without_a_trusted_family_they_are_dropped(self, strays):
         rows, single, n_rows, n_far = strays
         # Tails are never judged again, so that the family stays what it is said to be.
-        priors = Priors(rows_to_judge=10**6)
-        labelling = settled(rows, replace(single, fit=FamilyFit(1.5, False)), priors=priors)
+        settings = Settings(priors=Priors(rows_to_judge=10**6))
+        labelling = settled(rows, replace(single, fit=FamilyFit(1.5, False)), settings)
         assert not labelling.fit.is_trusted
         table = component_table(rows, labelling)
         assert table.n_components == 2
@@ -117,8 +118,9 @@ class TestStrays:
 
     def test_a_component_with_the_rows_of_a_peak_is_no_stray(self, strays):
         rows, single, _, n_far = strays
-        priors = Priors(rows_to_judge=10**6, valley_errors=np.sqrt(n_far - 0.5))
-        labelling = settled(rows, replace(single, fit=FamilyFit(1.5, False)), priors=priors)
+        priors = Priors(rows_to_judge=10**6, clear_errors=np.sqrt(n_far - 0.5))
+        settings = Settings(priors=priors)
+        labelling = settled(rows, replace(single, fit=FamilyFit(1.5, False)), settings)
         assert np.isclose(component_table(rows, labelling).counts, n_far).any()
 
 
@@ -127,7 +129,7 @@ class TestLabelAlong:
     def test_identical_projections_become_one_label(self, making, same_partition, seed):
         rows, truth, _ = making.blobs(seed)
         state = np.unique(truth, axis=0, return_inverse=True)[1].ravel()
-        labelling = label_along(rows, np.eye(6)[state], 20, Budget(), Priors())
+        labelling = label_along(rows, np.eye(6)[state], 20)
         for column, expected in zip(labelling.labels.T, truth.T, strict=True):
             assert same_partition(column, expected)
         assert len(labelling.joint.labels) == 6
@@ -137,7 +139,7 @@ class TestLabelAlong:
         rows, truth, _ = making.blobs(1)
         state = np.unique(truth, axis=0, return_inverse=True)[1].ravel()
         halved = 2 * state + np.random.default_rng(0).integers(2, size=len(state))
-        labelling = label_along(rows, np.eye(12)[halved], 20, Budget(), Priors())
+        labelling = label_along(rows, np.eye(12)[halved], 20)
         assert len(labelling.joint.labels) == 6
         np.testing.assert_allclose(labelling.joint.responsibilities.sum(axis=1), 1.0)
         counts = component_table(rows, labelling).counts
@@ -146,7 +148,7 @@ class TestLabelAlong:
     def test_no_more_labels_than_allowed(self, making):
         rows, truth, _ = making.blobs(0)
         state = np.unique(truth, axis=0, return_inverse=True)[1].ravel()
-        labelling = label_along(rows, np.eye(6)[state], 2, Budget(), Priors())
+        labelling = label_along(rows, np.eye(6)[state], 2)
         assert labelling.labels.max() <= 1
 
     def test_nothing_is_changed_and_the_answer_is_the_same_twice(self, blobs_with_missing):
@@ -156,7 +158,7 @@ class TestLabelAlong:
             share.copy(),
             *(array.copy() for v in held.rows for array in (v.block, v.features)),
         ]
-        first, again = (label_along(held.rows, share, 20, Budget(), Priors()) for _ in range(2))
+        first, again = (label_along(held.rows, share, 20) for _ in range(2))
         np.testing.assert_array_equal(first.labels, again.labels)
         np.testing.assert_array_equal(first.joint.responsibilities, again.joint.responsibilities)
         after = [share, *(array for v in held.rows for array in (v.block, v.features))]

@@ -4,7 +4,7 @@ from scipy import stats
 from scipy.special import softmax
 
 from mixoracle.labels.tuples import find_joint_components, share_rows
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Settings
 
 
 def observed_tuples(seed, weights, gap, n_rows=1500):
@@ -24,8 +24,8 @@ def observed_tuples(seed, weights, gap, n_rows=1500):
     return labels, densities, truth
 
 
-def found_in(labels, densities, max_components=100, budget=Budget()):
-    return find_joint_components(labels, densities, max_components, budget, Priors())
+def found_in(labels, densities, max_components=100, settings=Settings()):
+    return find_joint_components(labels, densities, max_components, settings)
 
 
 def as_set(labels):
@@ -84,7 +84,7 @@ def test_of_too_many_tuples_the_most_frequent_are_kept(where):
     weights = {(0, 0): 0.5, (1, 1): 0.4, (0, 1): 0.1}
     labels, densities, _ = observed_tuples(1, weights, gap=30.0)
     if where == "at all":
-        found = found_in(labels, densities, budget=Budget(tuples=2))
+        found = found_in(labels, densities, settings=Settings(Budget(tuples=2)))
     else:
         found = found_in(labels, densities, max_components=2)
     assert as_set(found.labels) == {(0, 0), (1, 1)}

@@ -8,7 +8,7 @@ from mixoracle.datasets import kind_problem, paper_problem, with_gaps
 from mixoracle.mixtures.expectation import JointStates, most_likely_states
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model.joint_states import configurations
-from mixoracle.settings import Budget
+from mixoracle.settings import Budget, Settings
 
 
 def drawn(seed, n_rows=200, n_states=300, sizes=(40, 7, 12)):
@@ -110,6 +110,6 @@ def test_the_most_likely_state_is_that_of_brute_force(kind, seed, share):
         ]
         expected[row] = int(np.argmax(scores))
     for budget in (Budget(), Budget(chunk_entries=200)):
-        found = most_likely_states(prepared, components, codes, weights, budget)
+        found = most_likely_states(prepared, components, codes, weights, Settings(budget))
         np.testing.assert_array_equal(found, expected)
     assert np.flatnonzero(weights == 0)[0] not in expected

@@ -5,7 +5,7 @@ import pytest
 
 from mixoracle.families import GaussianFamily
 from mixoracle.mixtures import isolation
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Priors, Settings
 
 
 def isolated(block, **settings):
@@ -44,7 +44,7 @@ def test_every_row_is_suspected_as_if_all_had_been_looked_at(seed):
     """The shortcut through rows that are known changes nothing but the quartiles' sample."""
     block, rng = blobs(seed, 2_000, 4)
     block[:30] = 100.0 * rng.normal(size=(30, 4))
-    found = isolation._suspects(block, Budget(isolation_rows=2_000), Priors())
+    found = isolation._suspects(block, Settings(Budget(shape_rows=2_000)))
     distances = np.sort(np.linalg.norm(block[:, None] - block[None], axis=2), axis=1)
     scale = np.log(distances[:, 8])
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
@@ -62,7 +62,7 @@ def test_more_than_the_share_that_may_be_set_aside_is_kept():
     block, rng = blobs(1, 1_000, 3)
     block[:150] = 300.0 * rng.normal(size=(150, 3))
     assert isolated(block)[:150].mean() > 0.9
-    assert not isolated(block, priors=Priors(set_aside_share=0.1)).any()
+    assert not isolated(block, settings=Settings(priors=Priors(set_aside_share=0.1))).any()
 
 
 @pytest.mark.parametrize("n_rows", [2, 3, 50, 300])

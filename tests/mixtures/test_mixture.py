@@ -10,7 +10,7 @@ from mixoracle.mixtures.mixture import fit_mixture
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.mixtures.rows import VariableRows, unit_variance
 from mixoracle.observations import Observations
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +27,9 @@ def fitted(observations, families=None, max_starts=2, seed=0, max_components=100
 
 def fitted_rows(rows, max_starts=1, seed=0, max_components=100):
     coordinates = np.hstack([unit_variance(variable.embedding) for variable in rows])
-    budget = Budget(joint_components=max_components)
+    settings = Settings(Budget(compared=max_components))
     rng = np.random.default_rng(seed)
-    return fit_mixture(rows, coordinates, max_starts, rng, budget, Priors())
+    return fit_mixture(rows, coordinates, max_starts, rng, settings)
 
 
 def n_present(problem):

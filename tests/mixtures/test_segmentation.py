@@ -6,7 +6,7 @@ from mixoracle.families import CategoricalFamily, CountFamily, GaussianFamily
 from mixoracle.families.base import Patterns
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import segment
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Priors, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def run(block, max_components=128, seed=0):
 def segmented(block, family, max_components=128, seed=0):
     features, patterns = family.features(block), Patterns.of(block)
     variable = VariableRows(family, block, features, patterns, shows_shape=False)
-    return segment(variable, max_components, seed, Budget(), Priors())
+    return segment(variable, max_components, seed, Settings())
 
 
 def n_in_the_right_component(labels, truth):
@@ -85,12 +85,12 @@ def test_no_variable_has_more_components_than_allowed(seed):
         assert merging.n_components == labels.max() + 1 <= limit
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 3, 2 * Priors.rows_per_piece])
+@pytest.mark.parametrize("n_rows", [1, 2, 3, Priors.rows_per_component])
 def test_few_rows_make_few_components(n_rows):
     block = np.random.default_rng(0).normal(size=(n_rows, 2))
     labels, merging = run(block)
     assert labels.shape == (n_rows,)
-    assert merging.n_components <= max(1, n_rows // Priors.rows_per_piece)
+    assert merging.n_components <= max(1, 2 * n_rows // Priors.rows_per_component)
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 5])

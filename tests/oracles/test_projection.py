@@ -17,7 +17,7 @@ from mixoracle.oracles import MixtureOracle
 from mixoracle.oracles import projection as projection_module
 from mixoracle.oracles.projection import ProjectionOracle
 from mixoracle.oracles.run import Run, Stage
-from mixoracle.settings import Budget
+from mixoracle.settings import Budget, Settings
 
 
 def fitted(observations, **settings):
@@ -115,7 +115,9 @@ def test_rows_are_assigned_to_their_joint_states(seed):
 
 def test_components_show_in_a_part_of_the_rows(mixtures):
     problem = item_problem(2, 12, 1500, random_state=1)
-    run = Run(np.random.default_rng(0), budget=Budget(mixture_rows=800, mixture_starts=1))
+    run = Run(
+        np.random.default_rng(0), settings=Settings(Budget(mixture_rows=800, mixture_starts=1))
+    )
     candidates = ProjectionOracle().candidates(prepare(problem.observations), run)
     assert [found.n_components for found in mixtures] == [4]
     assert mixtures[0].responsibilities.shape == (800, 4)

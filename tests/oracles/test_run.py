@@ -8,7 +8,7 @@ import pytest
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.oracles.run import Run, Stage, to_log
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Budget, Priors, Settings
 
 
 def made(**choices):
@@ -40,7 +40,9 @@ def test_a_run_is_never_changed():
 class TestWithOwn:
     def test_what_an_object_leaves_open_the_learner_decides(self):
         stages = []
-        run = made(max_components=7, n_jobs=2, report=stages.append, budget=Budget(tuples=9))
+        run = made(
+            max_components=7, n_jobs=2, report=stages.append, settings=Settings(Budget(tuples=9))
+        )
         same = run.with_own(None, None, None)
         assert same == run
         assert same.rng is run.rng
@@ -78,10 +80,10 @@ class TestWithOwn:
         with pytest.raises(InvalidInputError):
             made().with_own(*own)
 
-    def test_budget_priors_and_report_stay(self):
-        run = made(budget=Budget(tuples=9), priors=Priors(sure=0.5), report=print)
+    def test_settings_and_report_stay(self):
+        run = made(settings=Settings(Budget(tuples=9), Priors(isolation=0.5)), report=print)
         changed = run.with_own(3, 2, 1)
-        assert (changed.budget, changed.priors) == (run.budget, run.priors)
+        assert changed.settings == run.settings
         assert changed.report is print
 
 
@@ -89,21 +91,22 @@ class TestLimit:
     def test_it_follows_the_rows(self):
         assert made().components_of_one_variable(10**6) == Budget().components
         assert made().components_of_one_variable(2) == 1
-        assert made(max_components=5).components_of_one_variable(30) == 5
+        assert made(max_components=5).components_of_one_variable(40) == 5
 
     def test_it_follows_budget_and_priors(self):
-        assert made(budget=Budget(components=9)).components_of_one_variable(10**6) == 9
-        # Two pieces of three rows each to a component, unless pieces need more.
-        assert made().components_of_one_variable(60) == 10
-        assert made(priors=Priors(rows_per_piece=5)).components_of_one_variable(60) == 6
+        assert made(settings=Settings(Budget(components=9))).components_of_one_variable(10**6) == 9
+        # Eight rows to a component, unless components need more.
+        assert made().components_of_one_variable(80) == 10
+        more = Settings(priors=Priors(rows_per_component=20))
+        assert made(settings=more).components_of_one_variable(80) == 4
 
     def test_what_was_asked_for_may_exceed_the_budget_but_not_the_rows(self):
         run = made(max_components=200)
-        assert run.components_of_one_variable(1200) == 200
+        assert run.components_of_one_variable(1600) == 200
         with pytest.raises(
-            InvalidInputError, match=r"needs at least 36 rows .* got 30: use at most 5"
+            InvalidInputError, match=r"needs at least 48 rows .* got 40: use at most 5"
         ):
-            made(max_components=6).components_of_one_variable(30)
+            made(max_components=6).components_of_one_variable(40)
 
 
 def test_stages_are_words_that_a_user_sees(caplog):

@@ -14,7 +14,7 @@ from mixoracle.observations import Observations
 from mixoracle.oracles import ExactOracle, MixtureOracle
 from mixoracle.oracles.run import Run, Stage
 from mixoracle.oracles.signature import SignatureOracle
-from mixoracle.settings import Budget
+from mixoracle.settings import Budget, Settings
 
 SETTINGS = ((1, 3, 5), (2, 5, 3), (3, 7, 2))
 
@@ -123,7 +123,7 @@ def test_rare_states_are_found(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_structure_shows_in_a_part_of_the_rows(seed):
     problem = problem_of(seed, n_samples=1200)
-    run = Run(np.random.default_rng(0), budget=Budget(search_rows=700))
+    run = Run(np.random.default_rng(0), settings=Settings(Budget(search_rows=700)))
     candidate = SignatureOracle().candidates(prepare(problem.observations), run)[0]
     assert is_right(candidate, problem.model)
     assert candidate.assign(candidate.graph).rows.shape == (1200,)

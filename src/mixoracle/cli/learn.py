@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,46 @@ if TYPE_CHECKING:
 
 _ANY_FILE = click.Path(dir_okay=False)
 _AT_LEAST_ONE = click.IntRange(min=1)
+
+
+class _FromRegistry(click.Option):
+    """An option that is completed from a registry, which is loaded when somebody asks for it."""
+
+    def __init__(
+        self, *names: Any, look_up: Callable[[click.Option], None], **choices: Any
+    ) -> None:
+        super().__init__(*names, **choices)
+        self._look_up = look_up
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self._look_up(self)
+        return super().get_help_record(ctx)
+
+    def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> Any:
+        self._look_up(self)
+        return super().handle_parse_result(ctx, opts, args)
+
+
+def _oracles(option: click.Option) -> None:
+    from mixoracle.oracles.registry import ORACLES
+
+    option.type = click.Choice(list(ORACLES))
+
+
+def _searches(option: click.Option) -> None:
+    from mixoracle.structure.search import METHODS
+
+    option.type = click.Choice(list(METHODS))
+
+
+def _families(option: click.Option) -> None:
+    from mixoracle.families.registry import entries
+
+    known = "; ".join(f"{entry.name} ({entry.purpose})" for entry in entries())
+    option.help = (
+        f"What the numbers of a variable are, or of all: {known}. Repeatable. Left out, it is "
+        "recognised from the values."
+    )
 
 
 def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> int:
@@ -63,17 +104,17 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 )
 @click.option(
     "--family",
+    cls=_FromRegistry,
+    look_up=_families,
     multiple=True,
     metavar="[NAME=]FAMILY",
-    help="What the numbers of a variable are, or of all: gaussian, diagonal (independent columns), "
-    "student (heavy tails), gamma (positive amounts), counts or categorical; repeatable. Left "
-    "out, it is recognised from the values.",
 )
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option("--id-column", metavar="COLUMN", help="Column that names the cases; not learned.")
 @click.option(
     "--oracle",
-    type=click.Choice(["signature", "projection", "kmeans"]),
+    cls=_FromRegistry,
+    look_up=_oracles,
     default="signature",
     show_default=True,
     help="How components are counted: one variable at a time (and all at once where single "
@@ -81,7 +122,8 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 )
 @click.option(
     "--search",
-    type=click.Choice(["auto", "exact", "ges", "pc"]),
+    cls=_FromRegistry,
+    look_up=_searches,
     default="auto",
     show_default=True,
     help="How the graph among the hidden causes is searched.",
@@ -159,7 +201,7 @@ def _learn(
 
     # The folder is made first: no place to write should not cost an hour of learning.
     with (
-        staged(PLANS[settings["oracle"]], quiet or as_json) as tell,
+        staged(PLANS.get(settings["oracle"], ()), quiet or as_json) as tell,
         new_folder(out, replace=force, data=Path(data)) as folder,
     ):
         _, result = learn_into(folder, Path(data), given, settings, tell)

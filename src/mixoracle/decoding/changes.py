@@ -12,102 +12,94 @@ Assumes that the explanation to change is complete: every component over X has a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle.decoding.common_parts import find_latents
 from mixoracle.decoding.explanation import Explanation, Proposal
 from mixoracle.decoding.latent_states import Others, merge_states, same_for_child
 from mixoracle.decoding.parents import choose_parents
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import distinct_rows, flat, numbered, numbered_columns
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 # The fewest states that are those of two latents.
 _LEAST_PRODUCT = 2 * 2
 
-Integers = NDArray[np.int64]
 Change = tuple[str, Integers]
 """What is done, and the states of the latents afterwards, (T, m)."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How much work a change may take, and what is believed beforehand."""
-
-    budget: Budget
-    priors: Priors
-
-
 def merge_equal_states(
-    table: ComponentTable, explanation: Explanation, limits: Limits
+    table: ComponentTable, explanation: Explanation, settings: Settings
 ) -> Iterator[Change]:
     """Merge the states of a latent that are the same for all its children together."""
     for latent, size in enumerate(explanation.domain_sizes):
-        if size > limits.budget.states_compared:
+        if size > settings.budget.compared:
             continue
         states, others, children = _around(explanation, latent)
-        merged = merge_states(table, others, children, states, priors=limits.priors)
+        merged = merge_states(table, others, children, states)
         if merged.max() + 1 < size:
             yield "merged states", _replaced(explanation.states, latent, merged[:, None])
 
 
 def change_latents(
-    table: ComponentTable, explanation: Explanation, limits: Limits
+    table: ComponentTable, explanation: Explanation, settings: Settings
 ) -> Iterator[Change]:
     """Drop a latent, join two of them, or take one apart."""
     latents = range(len(explanation.domain_sizes))
     for latent in latents:
         yield "dropped a latent", np.delete(explanation.states, latent, axis=1)
     for first, second in combinations(latents, 2):
-        yield from _joined(explanation, first, second, limits)
+        yield from _joined(explanation, first, second, settings)
     for latent in latents:
-        yield from _taken_apart(table, explanation, latent, limits)
+        yield from _taken_apart(table, explanation, latent, settings)
 
 
 def tell_more_apart(
-    table: ComponentTable, explanation: Explanation, limits: Limits
+    table: ComponentTable, explanation: Explanation, settings: Settings
 ) -> Iterator[Change]:
     """Split one state of a latent, or add a latent."""
-    yield from _added(table, explanation, limits)
+    yield from _added(table, explanation, settings)
     for latent, size in enumerate(explanation.domain_sizes):
         for state in range(size):
-            yield from _split(table, explanation, latent, state, limits)
+            yield from _split(table, explanation, latent, state, settings)
 
 
 def _split(
-    table: ComponentTable, explanation: Explanation, latent: int, state: int, limits: Limits
+    table: ComponentTable, explanation: Explanation, latent: int, state: int, settings: Settings
 ) -> Iterator[Change]:
     """Cut one state into its components over X, and merge those that are not worth a state."""
     states, others, children = _around(explanation, latent)
     inside = np.flatnonzero(states == state)
     size = explanation.domain_sizes[latent]
-    if not 1 < len(inside) <= limits.budget.states_compared:
+    if not 1 < len(inside) <= settings.budget.compared:
         return
     finer = states.copy()
     finer[inside[1:]] = size + np.arange(len(inside) - 1)
     may_merge = np.arange(size + len(inside) - 1) >= size
     may_merge[state] = True
-    merged = merge_states(table, others, children, finer, may_merge, priors=limits.priors)
+    merged = merge_states(table, others, children, finer, may_merge)
     if len(np.unique(merged[inside])) > 1:
         split = _replaced(explanation.states, latent, merged[:, None])
-        yield from _if_affordable("split a state", split, limits)
+        yield from _if_affordable("split a state", split, settings)
 
 
-def _joined(explanation: Explanation, first: int, second: int, limits: Limits) -> Iterator[Change]:
+def _joined(
+    explanation: Explanation, first: int, second: int, settings: Settings
+) -> Iterator[Change]:
     """One latent for two, with the combinations of their states that were seen."""
     states, sizes = explanation.states, explanation.domain_sizes
     both = numbered(flat(states[:, [first, second]], [sizes[first], sizes[second]]))
     joined = np.delete(_replaced(states, second, both[:, None]), first, axis=1)
-    yield from _if_affordable("joined two latents", joined, limits)
+    yield from _if_affordable("joined two latents", joined, settings)
 
 
 def _taken_apart(
-    table: ComponentTable, explanation: Explanation, latent: int, limits: Limits
+    table: ComponentTable, explanation: Explanation, latent: int, settings: Settings
 ) -> Iterator[Change]:
     """Several latents for one: those that its children have in common.
 
@@ -115,7 +107,7 @@ def _taken_apart(
     partitions are labels of its states, from which the common parts are found as from any labels.
     What they leave out, because the children that would tell were ignored, is one more latent.
     """
-    if not _LEAST_PRODUCT <= explanation.domain_sizes[latent] <= limits.budget.states_compared:
+    if not _LEAST_PRODUCT <= explanation.domain_sizes[latent] <= settings.budget.compared:
         return
     states, others, children = _around(explanation, latent)
     labels = np.stack([same_for_child(table, others, i, states) for i in children], axis=1)
@@ -129,8 +121,8 @@ def _taken_apart(
         seen.add(parts.tobytes())
         apart = _replaced(explanation.states, latent, parts[states])
         if len(distinct_rows(parts)[0]) < len(labels):
-            apart = _with_rest(table, apart, states, children, limits)
-        yield from _if_affordable("took a latent apart", apart, limits)
+            apart = _with_rest(table, apart, states, children, settings)
+        yield from _if_affordable("took a latent apart", apart, settings)
 
 
 def _at_most_one_of(speaking: list[int]) -> Iterator[tuple[int, ...]]:
@@ -154,24 +146,28 @@ def _only_balanced(labels: Integers) -> Integers:
     return numbered_columns(heard)
 
 
-def _added(table: ComponentTable, explanation: Explanation, limits: Limits) -> Iterator[Change]:
+def _added(table: ComponentTable, explanation: Explanation, settings: Settings) -> Iterator[Change]:
     """One more latent, for what tells components over X in one joint state apart."""
     variables, each = list(range(table.n_observed)), np.arange(table.n_components)
-    added = _with_rest(table, explanation.states, each, variables, limits)
+    added = _with_rest(table, explanation.states, each, variables, settings)
     if added.shape[1] > len(explanation.domain_sizes):
-        yield from _if_affordable("added a latent", added, limits)
+        yield from _if_affordable("added a latent", added, settings)
 
 
 def _with_rest(
-    table: ComponentTable, states: Integers, finer: Integers, children: list[int], limits: Limits
+    table: ComponentTable,
+    states: Integers,
+    finer: Integers,
+    children: list[int],
+    settings: Settings,
 ) -> Integers:
     """Add a latent for what tells ``finer`` states (T,) apart beyond the latents that are there."""
-    if finer.max() >= limits.budget.states_of_rest:
+    if finer.max() >= settings.budget.few_components:
         return states
     proposal = Proposal.of_all(states)
-    parents = choose_parents(table, proposal, budget=limits.budget)
+    parents = choose_parents(table, proposal, settings)
     others = Others(states, proposal.domain_sizes, parents)
-    rest = merge_states(table, others, children, finer, priors=limits.priors)
+    rest = merge_states(table, others, children, finer)
     return states if rest.max() == 0 else np.column_stack([states, rest])
 
 
@@ -191,6 +187,6 @@ def _replaced(states: Integers, latent: int, columns: Integers) -> Integers:
     return np.hstack([states[:, :latent], columns, states[:, latent + 1 :]])
 
 
-def _if_affordable(action: str, states: Integers, limits: Limits) -> Iterator[Change]:
-    if prod(Proposal.of_all(states).domain_sizes) <= limits.budget.joint_states:
+def _if_affordable(action: str, states: Integers, settings: Settings) -> Iterator[Change]:
+    if prod(Proposal.of_all(states).domain_sizes) <= settings.budget.joint_states:
         yield action, states

@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Integers
 from mixoracle.model.joint_states import numbered
 
-Labels = NDArray[np.int64]
+Labels = Integers
 
 
 @dataclass(frozen=True)

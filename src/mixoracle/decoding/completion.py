@@ -12,43 +12,34 @@ Assumes that the components over X do not mix joint states: each of them is put 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Integers
 from mixoracle.decoding.evidence import explains_labels, score
 from mixoracle.decoding.explanation import Explanation, Proposal
 from mixoracle.decoding.parents import choose_parents, join_twins, needed_latents
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import configurations, flat
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 
 def complete(
-    table: ComponentTable,
-    proposal: Proposal,
-    *,
-    budget: Budget = Budget(),
-    priors: Priors = Priors(),
+    table: ComponentTable, proposal: Proposal, settings: Settings = Settings()
 ) -> Explanation:
     """The explanation that a proposal leads to."""
     counts = table.counts[proposal.kept]
-    needed = needed_latents(proposal, counts, budget=budget, priors=priors)
+    needed = needed_latents(proposal, counts, settings)
     proposal = Proposal(proposal.kept, proposal.states[:, needed])
-    parents = choose_parents(table, proposal, budget=budget)
+    parents = choose_parents(table, proposal, settings)
     adjacency, states = join_twins(parents, proposal.states)
     joined = Proposal(proposal.kept, states)
-    assignment = assign_all(table, joined, adjacency, budget=budget, priors=priors)
-    return score(table, adjacency, joined.domain_sizes, assignment, priors=priors)
+    assignment = assign_all(table, joined, adjacency, settings)
+    return score(table, adjacency, joined.domain_sizes, assignment, settings)
 
 
 def assign_all(
-    table: ComponentTable,
-    proposal: Proposal,
-    adjacency: NDArray[np.bool_],
-    *,
-    budget: Budget = Budget(),
-    priors: Priors = Priors(),
-) -> NDArray[np.int64]:
+    table: ComponentTable, proposal: Proposal, adjacency: Bools, settings: Settings = Settings()
+) -> Integers:
     """The joint state of every component over X, (T,): where it is most likely, given the others.
 
     The components that were left out are assigned first. Then all are assigned anew, because a
@@ -62,10 +53,10 @@ def assign_all(
     if not kept.all():
         likely = _most_likely_states(table, np.flatnonzero(kept), proposed, codes)
         assignment[~kept] = likely[~kept]
-    if explains_labels(table.labels, assignment, codes, priors):
+    if explains_labels(table.labels, assignment, codes, settings):
         return assignment
     everything = np.arange(len(kept))
-    for _ in range(budget.placing_rounds):
+    for _ in range(settings.budget.rounds):
         likely = _most_likely_states(table, everything, assignment, codes)
         if np.array_equal(likely, assignment):
             break
@@ -74,11 +65,8 @@ def assign_all(
 
 
 def _most_likely_states(
-    table: ComponentTable,
-    members: NDArray[np.int64],
-    assignment: NDArray[np.int64],
-    codes: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    table: ComponentTable, members: Integers, assignment: Integers, codes: Integers
+) -> Integers:
     """The best joint state of every component over X, (T,).
 
     The densities are those of the ``members``, which are in the joint states ``assignment``.

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import islice
 from math import prod
 
 import numpy as np
@@ -23,23 +22,21 @@ from mixoracle.decoding.explanation import Explanation, Structure
 from mixoracle.decoding.moves import LEAST_GAIN, affordable_evaluations, climb
 from mixoracle.decoding.proposals import last_resorts, proposals
 from mixoracle.mixtures.table import ComponentTable
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 
-def decode(
-    table: ComponentTable, *, budget: Budget = Budget(), priors: Priors = Priors()
-) -> list[Explanation]:
+def decode(table: ComponentTable, settings: Settings = Settings()) -> list[Explanation]:
     """All explanations found, best evidence first, one for each structure.
 
     One latent whose states are the components over X, and no latent at all, are always among
     them, unless all labels fit together at once.
     """
-    proposed = _complete_proposals(table, budget, priors)
+    proposed = _complete_proposals(table, settings)
     found: dict[Structure, Explanation] = {}
     for explanation in proposed:
         _keep_better(found, explanation)
-    starts = _starts(table, proposed, found, budget, priors)
-    _improve(table, found, starts, budget, priors)
+    starts = _starts(table, proposed, found, settings)
+    _improve(table, found, starts, settings)
     n_agreed = Counter(explanation.structure for explanation in proposed)
     explanations = [
         replace(explanation, n_agreed=n_agreed[structure], n_proposals=len(proposed))
@@ -48,21 +45,20 @@ def decode(
     return sorted(explanations, key=lambda explanation: -explanation.log_evidence)
 
 
-def _complete_proposals(table: ComponentTable, budget: Budget, priors: Priors) -> list[Explanation]:
+def _complete_proposals(table: ComponentTable, settings: Settings) -> list[Explanation]:
     """Complete proposals while they get better; one that fits all labels is enough."""
     explanations: list[Explanation] = []
     best, waited = -np.inf, 0
-    attempts = proposals(table, budget=budget, priors=priors)
-    for proposal in islice(attempts, budget.proposals):
+    for proposal in proposals(table, settings):
         waited += 1
         if proposal is not None:
-            explanation = complete(table, proposal, budget=budget, priors=priors)
+            explanation = complete(table, proposal, settings)
             if explanation.is_consistent:
                 return [explanation]
             explanations.append(explanation)
             if explanation.log_evidence > best:
                 best, waited = explanation.log_evidence, 0
-        if waited >= budget.patience:
+        if waited >= settings.budget.patience:
             break
     return explanations
 
@@ -71,15 +67,13 @@ def _starts(
     table: ComponentTable,
     proposed: list[Explanation],
     found: dict[Structure, Explanation],
-    budget: Budget,
-    priors: Priors,
+    settings: Settings,
 ) -> list[Explanation]:
     """Where to climb from; puts the last resorts among those found unless all labels fit."""
     if proposed and proposed[-1].is_consistent:
         return [proposed[-1]] if _leaves_states_unseen(proposed[-1]) else []
     everything, nothing = (
-        complete(table, last, budget=budget, priors=priors)
-        for last in last_resorts(table.n_components)
+        complete(table, last, settings) for last in last_resorts(table.n_components)
     )
     for explanation in (everything, nothing):
         _keep_better(found, explanation)
@@ -98,13 +92,12 @@ def _improve(
     table: ComponentTable,
     found: dict[Structure, Explanation],
     starts: list[Explanation],
-    budget: Budget,
-    priors: Priors,
+    settings: Settings,
 ) -> None:
     """Climb from each start, each with an equal share of what the others left over."""
-    left = affordable_evaluations(table, budget)
+    left = affordable_evaluations(table, settings)
     for n_starts, start in zip(range(len(starts), 0, -1), starts, strict=True):
-        reached, evaluated = climb(table, start, left // n_starts, budget=budget, priors=priors)
+        reached, evaluated = climb(table, start, left // n_starts, settings)
         left -= evaluated
         _keep_better(found, reached)
 

@@ -16,44 +16,39 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.explanation import Explanation
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.merging import log_dirichlet_multinomial
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint import emptiness
 from mixoracle.model.joint_states import configurations, distinct_rows
-from mixoracle.settings import Priors
+from mixoracle.settings import Settings
 
 
 def score(
     table: ComponentTable,
-    adjacency: NDArray[np.bool_],
+    adjacency: Bools,
     domain_sizes: tuple[int, ...],
-    assignment: NDArray[np.int64],
-    *,
-    priors: Priors = Priors(),
+    assignment: Integers,
+    settings: Settings = Settings(),
 ) -> Explanation:
     """The explanation with this Γ and these joint states, with its evidence."""
     codes = configurations(adjacency, domain_sizes)
-    evidence = _log_evidence(table, assignment, codes, domain_sizes, priors)
-    is_consistent = explains_labels(table.labels, assignment, codes, priors)
+    evidence = _log_evidence(table, assignment, codes, domain_sizes)
+    is_consistent = explains_labels(table.labels, assignment, codes, settings)
     return Explanation(adjacency, domain_sizes, assignment, evidence, is_consistent)
 
 
 def explains_labels(
-    labels: NDArray[np.int64],
-    assignment: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    priors: Priors,
+    labels: Integers, assignment: Integers, codes: Integers, settings: Settings
 ) -> bool:
     """Whether the labels (T, n) are exactly the configurations, up to their names.
 
     ``codes`` (joint states, n) are the configurations. Where most joint states were never seen,
     too much is explained by too little.
     """
-    enough = min(priors.seen_share * len(codes), priors.many_seen)
+    enough = min(len(codes) / 2, settings.priors.many_seen)
     if len(np.unique(assignment)) < len(assignment) or len(assignment) < enough:
         return False
     return all(
@@ -61,7 +56,7 @@ def explains_labels(
     )
 
 
-def sum_by(code: NDArray[np.int64], statistics: Floats) -> Floats:
+def sum_by(code: Integers, statistics: Floats) -> Floats:
     """Sums over the components that share a code, in the order of the codes; quick for few.
 
     Examples
@@ -76,11 +71,7 @@ def sum_by(code: NDArray[np.int64], statistics: Floats) -> Floats:
 
 
 def _log_evidence(
-    table: ComponentTable,
-    assignment: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    domain_sizes: tuple[int, ...],
-    priors: Priors,
+    table: ComponentTable, assignment: Integers, codes: Integers, domain_sizes: tuple[int, ...]
 ) -> float:
     """The evidence of all components and of the joint states of all rows.
 
@@ -88,7 +79,7 @@ def _log_evidence(
     and zeros in P(H) would otherwise be a cheap way to explain anything by more latents.
     """
     rows = np.bincount(assignment, table.counts, len(codes)).astype(np.float64)
-    total = log_dirichlet_multinomial(rows, priors.concentration)
+    total = log_dirichlet_multinomial(rows)
     total -= emptiness(rows.reshape(domain_sizes))
     for i, (statistics, family, prior) in enumerate(table.variables()):
         of_components = sum_by(codes[assignment, i], statistics)
@@ -96,7 +87,7 @@ def _log_evidence(
     return total
 
 
-def _is_same_partition(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
+def _is_same_partition(first: Integers, second: Integers) -> bool:
     """Whether two labellings say the same, up to the names of their labels."""
     pairs, _, _ = distinct_rows(np.stack([first, second], axis=1))
     return len(pairs) == len(np.unique(first)) == len(np.unique(second))

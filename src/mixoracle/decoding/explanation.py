@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mixoracle._arrays import Bools, Integers
 
 Latent = tuple[tuple[int, ...], int]
 """The variables that a latent drives, ne(H), and how many states it has."""
@@ -24,11 +25,11 @@ Structure = tuple[tuple[bytes, int], ...]
 class Proposal:
     """States (kept components, m) of some latents in the components over X that are ``kept``."""
 
-    kept: NDArray[np.bool_]
-    states: NDArray[np.int64]
+    kept: Bools
+    states: Integers
 
     @classmethod
-    def of_all(cls, states: NDArray[np.int64]) -> Proposal:
+    def of_all(cls, states: Integers) -> Proposal:
         """A proposal that leaves nothing out."""
         return cls(np.ones(len(states), dtype=bool), states)
 
@@ -86,9 +87,9 @@ class Explanation:
         How many of the proposals that were completed had this structure at once.
     """
 
-    adjacency: NDArray[np.bool_]
+    adjacency: Bools
     domain_sizes: tuple[int, ...]
-    assignment: NDArray[np.int64]
+    assignment: Integers
     log_evidence: float
     is_consistent: bool
     moves: tuple[Move, ...] = ()
@@ -98,8 +99,7 @@ class Explanation:
     @property
     def structure(self) -> Structure:
         """What two explanations share if they differ in the order of the latents only."""
-        columns = zip(self.adjacency.T, self.domain_sizes, strict=True)
-        return tuple(sorted((column.tobytes(), size) for column, size in columns))
+        return structure_of(self.adjacency, self.domain_sizes)
 
     @property
     def latents(self) -> tuple[Latent, ...]:
@@ -108,12 +108,18 @@ class Explanation:
         return tuple((tuple(map(int, np.flatnonzero(column))), size) for column, size in columns)
 
     @property
-    def states(self) -> NDArray[np.int64]:
+    def states(self) -> Integers:
         """The state of each latent in each component over X, (T, m)."""
         if not self.domain_sizes:
             return np.zeros((len(self.assignment), 0), dtype=np.int64)
         states = np.unravel_index(self.assignment, self.domain_sizes)
         return np.stack(states, axis=1).astype(np.int64)
+
+
+def structure_of(adjacency: Bools, domain_sizes: tuple[int, ...]) -> Structure:
+    """Γ (n, m) and the domain sizes in an order that does not depend on that of the latents."""
+    columns = zip(adjacency.T, domain_sizes, strict=True)
+    return tuple(sorted((column.tobytes(), size) for column, size in columns))
 
 
 def _in_words(latents: tuple[Latent, ...], names: Sequence[str]) -> str:

@@ -23,18 +23,14 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families import Family, Prior
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.mixtures.merging import log_merge_bonus, pool
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import flat, numbered
-from mixoracle.settings import Priors
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ class Others:
 
     states: Integers
     domain_sizes: tuple[int, ...]
-    adjacency: NDArray[np.bool_]
+    adjacency: Bools
 
     def parents(self, variable: int) -> list[int]:
         """Which of them drive a variable."""
@@ -58,9 +54,7 @@ def merge_states(
     others: Others,
     children: Sequence[int],
     begin: Integers,
-    may_merge: NDArray[np.bool_] | None = None,
-    *,
-    priors: Priors = Priors(),
+    may_merge: Bools | None = None,
 ) -> Integers:
     """Merge states of a latent while the evidence of its children and of P(H) rises.
 
@@ -73,11 +67,10 @@ def merge_states(
     ]
     everyone = list(range(len(others.domain_sizes)))
     rows = _pooled(table.counts[:, None], others, everyone, begin, n_states)[:, :, 0]
-    terms.append(_JointStates(rows, priors.concentration))
+    terms.append(_JointStates(rows))
     # One joint state for each state of the others goes with every merge.
-    a_state = priors.concentration * prod(others.domain_sizes)
-    n_rows = float(table.counts.sum())
-    fewer = [_gain_of_fewer_states(k, a_state, n_rows) for k in range(n_states, 1, -1)]
+    n_others, n_rows = prod(others.domain_sizes), float(table.counts.sum())
+    fewer = [_gain_of_fewer_states(k, n_others, n_rows) for k in range(n_states, 1, -1)]
     return numbered(_merge_greedily(terms, n_states, fewer, may_merge)[begin])
 
 
@@ -121,15 +114,15 @@ class _Child:
 class _JointStates:
     """The rows in each joint state, (states, joint states of the others)."""
 
-    def __init__(self, rows: Floats, concentration: float) -> None:
-        self._rows, self._concentration = rows, concentration
+    def __init__(self, rows: Floats) -> None:
+        self._rows = rows
 
     def gain(self, first: Integers, second: Integers) -> Floats:
         """What merging each of these pairs adds to the probability of the joint states."""
         # Where one of the two has no rows the change is 0, as most are.
         pair, other = np.nonzero((self._rows[first] > 0) & (self._rows[second] > 0))
         one, two = self._rows[first[pair], other], self._rows[second[pair], other]
-        change = log_merge_bonus(one, two, self._concentration)
+        change = log_merge_bonus(one, two)
         return np.bincount(pair, change, len(first)).astype(np.float64)
 
     def merge(self, kept: int, absorbed: int) -> None:
@@ -141,7 +134,7 @@ def _merge_greedily(
     terms: Sequence[_Child | _JointStates],
     n_states: int,
     fewer: list[float],
-    may_merge: NDArray[np.bool_] | None,
+    may_merge: Bools | None,
 ) -> Integers:
     """Merge the best pair as long as it gains; ``fewer[k]`` is gained by the k-th merge anyway."""
 
@@ -180,12 +173,9 @@ def _pooled(
     return pool(statistics, begin * len(present) + code, shape[0] * shape[1]).reshape(shape)
 
 
-def _gain_of_fewer_states(n_states: int, a_state: float, n_rows: float) -> float:
-    """What one state less adds to the Dirichlet–multinomial of the joint states, counts apart.
-
-    ``a_state`` is the concentration that each state of the latent brings with it.
-    """
-    before, after = n_states * a_state, (n_states - 1) * a_state
+def _gain_of_fewer_states(n_states: int, n_others: int, n_rows: float) -> float:
+    """What one state less adds to the Dirichlet–multinomial of the joint states, counts apart."""
+    before, after = n_states * n_others, (n_states - 1) * n_others
     return float(
         gammaln(after) - gammaln(after + n_rows) - gammaln(before) + gammaln(before + n_rows)
     )

@@ -14,11 +14,11 @@ from collections import Counter
 from dataclasses import replace
 from itertools import islice
 
-from mixoracle.decoding.changes import Limits, change_latents, merge_equal_states, tell_more_apart
+from mixoracle.decoding.changes import change_latents, merge_equal_states, tell_more_apart
 from mixoracle.decoding.completion import complete
 from mixoracle.decoding.explanation import Explanation, Latent, Move, Proposal
 from mixoracle.mixtures.table import ComponentTable
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 # Evidence is a sum of 1e5 nats and more: a smaller gain is rounding.
 LEAST_GAIN = 1e-3
@@ -28,35 +28,29 @@ _KINDS_OF_CHANGE = (merge_equal_states, change_latents, tell_more_apart)
 _SIMPLER_ONLY = _KINDS_OF_CHANGE[:-1]
 
 
-def affordable_evaluations(table: ComponentTable, budget: Budget) -> int:
+def affordable_evaluations(table: ComponentTable, settings: Settings) -> int:
     """How many changes may be evaluated so that the search for moves stays short.
 
     Up to a hundred components over X a change takes about 10 ms. To find the changes compares
     pairs of components: beyond, fewer are affordable.
     """
-    share = min(1.0, (budget.moves_components / table.n_components) ** 2)
-    return int(budget.moves * share)
+    share = min(1.0, (settings.budget.few_components / table.n_components) ** 2)
+    return int(settings.budget.moves * share)
 
 
 def climb(
-    table: ComponentTable,
-    start: Explanation,
-    max_evaluations: int,
-    *,
-    budget: Budget = Budget(),
-    priors: Priors = Priors(),
+    table: ComponentTable, start: Explanation, max_evaluations: int, settings: Settings = Settings()
 ) -> tuple[Explanation, int]:
     """The best explanation that small changes reach, and how many changes were evaluated."""
     current, evaluated = start, 0
-    limits = Limits(budget, priors)
     improved = True
     while improved:
         improved = False
         for changes in _KINDS_OF_CHANGE if table.is_family_trusted else _SIMPLER_ONLY:
             tried = [
-                (complete(table, Proposal.of_all(states), budget=budget, priors=priors), action)
+                (complete(table, Proposal.of_all(states), settings), action)
                 for action, states in islice(
-                    changes(table, current, limits), max_evaluations - evaluated
+                    changes(table, current, settings), max_evaluations - evaluated
                 )
             ]
             evaluated += len(tried)

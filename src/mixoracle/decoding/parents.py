@@ -15,30 +15,29 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.evidence import sum_by
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.families import Family, Prior
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import distinct_rows, flat, numbered
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 
 def choose_parents(
-    table: ComponentTable, proposal: Proposal, *, budget: Budget = Budget()
-) -> NDArray[np.bool_]:
+    table: ComponentTable, proposal: Proposal, settings: Settings = Settings()
+) -> Bools:
     """Γ by the evidence of each variable's components, (n, m)."""
     adjacency = np.zeros((table.n_observed, proposal.states.shape[1]), dtype=bool)
     for i, (statistics, family, prior) in enumerate(table.variables()):
-        chosen = _best_parents(statistics[proposal.kept], family, prior, proposal, budget)
+        chosen = _best_parents(statistics[proposal.kept], family, prior, proposal, settings)
         adjacency[i, list(chosen)] = True
     return adjacency
 
 
 def needed_latents(
-    proposal: Proposal, counts: Floats, *, budget: Budget = Budget(), priors: Priors = Priors()
+    proposal: Proposal, counts: Floats, settings: Settings = Settings()
 ) -> list[int]:
     """The latents with the fewest joint states that tell apart what all latents together do.
 
@@ -49,11 +48,9 @@ def needed_latents(
     """
     sizes = proposal.domain_sizes
     everything = list(range(len(sizes)))
-    if not 2 <= len(everything) <= budget.latents_compared:
-        return everything
     together = flat(proposal.states, sizes)
     n_together = len(np.unique(together))
-    allowed = priors.stray_share * float(counts.sum())
+    allowed = settings.priors.stray_share * float(counts.sum())
 
     def tell_apart(chosen: tuple[int, ...]) -> bool:
         code = flat(proposal.states[:, list(chosen)], [sizes[j] for j in chosen])
@@ -67,9 +64,7 @@ def needed_latents(
     return everything
 
 
-def join_twins(
-    adjacency: NDArray[np.bool_], states: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def join_twins(adjacency: Bools, states: Integers) -> tuple[Bools, Integers]:
     """One latent for all that drive the same variables (``assm:twins``), none where that is none.
 
     Twins have the evidence of one latent whose states are the pairs of theirs, and no data tell
@@ -87,7 +82,7 @@ def join_twins(
     return adjacency[:, [twins[0] for twins in groups.values()]], joined
 
 
-def _rows_in_minority(code: NDArray[np.int64], finer: NDArray[np.int64], counts: Floats) -> float:
+def _rows_in_minority(code: Integers, finer: Integers, counts: Floats) -> float:
     """Rows that are not in the commonest finer state of their code."""
     pairs, index, _ = distinct_rows(np.stack([code, finer], axis=1))
     largest = np.zeros(int(code.max()) + 1)
@@ -96,7 +91,7 @@ def _rows_in_minority(code: NDArray[np.int64], finer: NDArray[np.int64], counts:
 
 
 def _best_parents(
-    statistics: Floats, family: Family, prior: Prior, proposal: Proposal, budget: Budget
+    statistics: Floats, family: Family, prior: Prior, proposal: Proposal, settings: Settings
 ) -> tuple[int, ...]:
     """The latents that this variable depends on, by the evidence of its components."""
     sizes = proposal.domain_sizes
@@ -108,7 +103,7 @@ def _best_parents(
         return np.add.reduceat(family.log_evidence(np.vstack(pooled), prior), starts)
 
     latents = range(len(sizes))
-    if len(sizes) <= budget.all_parent_sets:
+    if len(sizes) <= settings.budget.all_parent_sets:
         choices = [c for size in range(len(sizes) + 1) for c in combinations(latents, size)]
         return choices[int(np.argmax(evidence(choices)))]
     chosen: tuple[int, ...] = ()

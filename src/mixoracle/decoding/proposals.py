@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.common_parts import find_latents
 from mixoracle.decoding.explanation import Proposal
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import numbered_columns
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 # Components over X with at most this many rows are left out of a proposal, one bound at a time:
 # single mislabelled rows, pairs of them, then about half as many again. Not a power of 1.5: that
@@ -29,9 +28,7 @@ from mixoracle.settings import Budget, Priors
 _ROW_BOUNDS = (0.0, 1.5, 2.5, 4.0, 6.0, 9.0, 14.0, 20.0, 30.0, 45.0)
 
 
-def proposals(
-    table: ComponentTable, *, budget: Budget = Budget(), priors: Priors = Priors()
-) -> Iterator[Proposal | None]:
+def proposals(table: ComponentTable, settings: Settings = Settings()) -> Iterator[Proposal | None]:
     """Proposals from all components and variables first, then with more and more left out.
 
     None stands for an attempt that came to nothing, so that the caller can count it.
@@ -42,9 +39,9 @@ def proposals(
         return
     seen: set[tuple[bytes, bytes]] = set()
     for columns in column_choices(speaking, n_components):
-        for kept in row_choices(table.counts, priors):
+        for kept in row_choices(table.counts, settings):
             labels = numbered_columns(table.labels[kept])
-            states = _common_states(labels, columns, budget, priors)
+            states = _common_states(labels, columns, settings)
             if states is None or (key := (kept.tobytes(), states.tobytes())) in seen:
                 yield None
                 continue
@@ -58,12 +55,12 @@ def last_resorts(n_components: int) -> Iterator[Proposal]:
     yield Proposal.of_all(np.zeros((n_components, 0), dtype=np.int64))
 
 
-def row_choices(counts: Floats, priors: Priors) -> Iterator[NDArray[np.bool_]]:
+def row_choices(counts: Floats, settings: Settings) -> Iterator[Bools]:
     """All components, then without those of at most 1, 2, 4… rows; each choice once."""
     before = -1
     for bound in _ROW_BOUNDS:
         kept = counts > bound
-        if counts[kept].sum() < (1.0 - priors.left_out_share) * counts.sum():
+        if counts[kept].sum() < (1.0 - settings.priors.left_out_share) * counts.sum():
             return
         if kept.sum() != before:
             before = kept.sum()
@@ -81,15 +78,10 @@ def column_choices(speaking: list[int], n_components: list[int]) -> Iterator[lis
         yield sorted(fullest[n_left_out:])
 
 
-def _common_states(
-    labels: NDArray[np.int64], columns: list[int], budget: Budget, priors: Priors
-) -> NDArray[np.int64] | None:
+def _common_states(labels: Integers, columns: list[int], settings: Settings) -> Integers | None:
     """The states of the latents that the labels suggest, (rows, m), if they are few enough."""
     latents = find_latents(labels, columns)
-    limit = min(budget.joint_states, priors.states_per_component * len(labels))
-    if not latents or len(latents) > budget.latents:
-        return None
-    if prod(part.n_states for part in latents) > limit:
+    if not latents or prod(part.n_states for part in latents) > settings.budget.joint_states:
         return None
     ordered = sorted(latents, key=lambda part: sorted(part.members))
     return np.stack([part.states for part in ordered], axis=1)

@@ -29,11 +29,9 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import Bools, FrozenArrays, Integers, distinct_patterns, frozen_array
+from mixoracle._arrays import Bools, Floats, FrozenArrays, Integers, distinct_patterns, frozen_array
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.settings import Priors
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

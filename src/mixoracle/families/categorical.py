@@ -20,14 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from mixoracle._arrays import Integers, frozen_whole_numbers
+from mixoracle._arrays import Floats, Integers, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
     Averages,
     ComponentSet,
     Entry,
     Family,
-    Floats,
     IndependentColumns,
     LinearFamily,
     Prior,

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Floats
 from mixoracle.families.registry import LEVELS, NUMBERS, entries, entry, names, purposes
 
 Families = str | Mapping[str, str] | None

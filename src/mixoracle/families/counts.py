@@ -17,11 +17,10 @@ from typing import ClassVar, cast
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from mixoracle._arrays import Integers
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import (
     ComponentSet,
-    Floats,
     IndependentColumns,
     WithMeans,
     parameters,

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from mixoracle._arrays import Integers, frozen_array
+from mixoracle._arrays import Floats, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Floats, Patterns, WithMeans
+from mixoracle.families.base import Patterns, WithMeans
 from mixoracle.families.diagonal import DiagonalPart
 from mixoracle.families.units import Columns, NumberPart
 from mixoracle.settings import Priors

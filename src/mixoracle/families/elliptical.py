@@ -21,8 +21,8 @@ from typing import ClassVar, cast
 import numpy as np
 from scipy.special import gammaln
 
-from mixoracle._arrays import Bools, Integers
-from mixoracle.families.base import ComponentSet, Family, Floats, Missing, Patterns, Prior
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.families.base import ComponentSet, Family, Missing, Patterns, Prior
 from mixoracle.families.ellipsoids import Ellipsoids
 from mixoracle.families.missing import filled_with_means
 from mixoracle.settings import Priors

@@ -12,7 +12,8 @@ from typing import cast
 
 import numpy as np
 
-from mixoracle.families.base import ComponentSet, Family, Floats
+from mixoracle._arrays import Floats
+from mixoracle.families.base import ComponentSet, Family
 from mixoracle.families.product import ProductComponents, ProductFamily
 from mixoracle.families.registry import entry
 from mixoracle.families.units import Columns, Part

@@ -13,8 +13,8 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from mixoracle._arrays import Integers
-from mixoracle.families.base import ComponentSet, Floats, Prior
+from mixoracle._arrays import Floats, Integers
+from mixoracle.families.base import ComponentSet, Prior
 from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart
 from mixoracle.families.elliptical import EllipticalFamily
 from mixoracle.families.units import FamilyEntry

@@ -18,9 +18,9 @@ from typing import ClassVar, cast
 import numpy as np
 from scipy.special import logsumexp
 
-from mixoracle._arrays import Integers
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import ColumnwiseFamily, ComponentSet, Floats, Prior
+from mixoracle.families.base import ColumnwiseFamily, ComponentSet, Prior
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Floats
 
 
 def filled_with_means(block: Floats) -> Floats:

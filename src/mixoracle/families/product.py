@@ -15,9 +15,9 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import Integers, frozen_whole_numbers
+from mixoracle._arrays import Floats, Integers, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Averages, ComponentSet, Entry, Family, Floats, Missing, Prior
+from mixoracle.families.base import Averages, ComponentSet, Entry, Family, Missing, Prior
 
 _Fitted = TypeVar("_Fitted", ComponentSet, ComponentSet | None)
 

@@ -21,9 +21,9 @@ from typing import ClassVar, cast
 import numpy as np
 from scipy.special import gammaln
 
-from mixoracle._arrays import Bools, Integers, frozen_array
+from mixoracle._arrays import Bools, Floats, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.base import Averages, ComponentSet, Floats, Prior
+from mixoracle.families.base import Averages, ComponentSet, Prior
 from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart
 from mixoracle.families.elliptical import EllipticalFamily
 from mixoracle.families.gaussian import GaussianPart

@@ -17,8 +17,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mixoracle._arrays import Integers
-from mixoracle.families.base import ComponentSet, Family, Floats
+from mixoracle._arrays import Floats, Integers
+from mixoracle.families.base import ComponentSet, Family
 from mixoracle.settings import Priors
 
 Columns = Integers

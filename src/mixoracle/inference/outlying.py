@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import ComponentSet, LatentModel
 from mixoracle.model.posterior import most_likely_states
@@ -48,8 +47,8 @@ def without_outlying(
 
 
 def reassigned(
-    model: LatentModel, prepared: Prepared, states: NDArray[np.int64], limits: Floats
-) -> NDArray[np.int64]:
+    model: LatentModel, prepared: Prepared, states: Integers, limits: Floats
+) -> Integers:
     """The states (N, m) of the rows, those with a value set aside judged as new rows would be."""
     rows = np.flatnonzero(prepared.set_aside.any(axis=1))
     if not len(rows) or model.components is None:

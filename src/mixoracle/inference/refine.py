@@ -16,16 +16,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mixoracle.families.base import Floats, Prior
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.families.base import Prior
 from mixoracle.mixtures.expectation import JointStates
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import ComponentSet
 from mixoracle.model.joint_states import configurations
-from mixoracle.settings import Budget
+from mixoracle.settings import Settings
 
 # Penalised log-likelihood per row; ten thousand rows then agree to a tenth of a nat.
 TOLERANCE = 1e-5
@@ -43,7 +43,7 @@ class Refinement:
 
     weights: Floats
     components: tuple[ComponentSet, ...]
-    assignment: NDArray[np.int64]
+    assignment: Integers
     log_likelihood: float
     bic: float
     history: tuple[float, ...]
@@ -52,33 +52,33 @@ class Refinement:
 
 def refine(
     prepared: Prepared,
-    adjacency: NDArray[np.bool_],
+    adjacency: Bools,
     domain_sizes: tuple[int, ...],
-    start: NDArray[np.int64],
+    start: Integers,
     max_iterations: int | None = None,
-    budget: Budget = Budget(),
+    settings: Settings = Settings(),
 ) -> Refinement:
     """Run EM from the joint state ``start`` (N,) of each prepared row.
 
     ``adjacency`` has the prepared order of the variables. With ``max_iterations=0`` the start
     itself is evaluated.
     """
-    iterations = budget.em_refinement if max_iterations is None else max_iterations
+    iterations = settings.budget.em if max_iterations is None else max_iterations
     with threadpool_limits(limits=1):
-        return _StructuredEM(prepared, adjacency, domain_sizes, start, budget).run(iterations)
+        return _StructuredEM(prepared, adjacency, domain_sizes, start, settings).run(iterations)
 
 
 class _StructuredEM:
     def __init__(
         self,
         prepared: Prepared,
-        adjacency: NDArray[np.bool_],
+        adjacency: Bools,
         domain_sizes: tuple[int, ...],
-        start: NDArray[np.int64],
-        budget: Budget,
+        start: Integers,
+        settings: Settings,
     ) -> None:
         self._prepared = prepared
-        self._budget = budget
+        self._settings = settings
         self._families = prepared.families
         codes = configurations(adjacency, domain_sizes)
         self._n_states = len(codes)
@@ -122,7 +122,7 @@ class _StructuredEM:
             converged=converged,
         )
 
-    def _hard_statistics(self, codes: NDArray[np.int64]) -> list[Floats]:
+    def _hard_statistics(self, codes: Integers) -> list[Floats]:
         """The statistics of each configuration, every row being in its own."""
         totals = []
         for i, (family, n_codes) in enumerate(zip(self._families, self._n_codes, strict=True)):
@@ -144,7 +144,7 @@ class _StructuredEM:
             )
         ]
 
-    def _expect(self) -> tuple[float, list[Floats], Floats, NDArray[np.int64]]:
+    def _expect(self) -> tuple[float, list[Floats], Floats, Integers]:
         """The log-likelihood, the statistics of each configuration, weights, best states."""
         n_rows = self._prepared.n_samples
         log_likelihood = 0.0
@@ -152,7 +152,7 @@ class _StructuredEM:
         weights = np.zeros(len(self._active))
         # A state may lose all its weight to underflow; it then stays at the smallest number.
         log_weights = np.log(np.maximum(self._weights, np.finfo(float).tiny))
-        states = JointStates(self._codes, log_weights, self._budget.few_states)
+        states = JointStates(self._codes, log_weights, self._settings.budget.compared)
         for rows in self._chunks(len(self._active)):
             features = [self._prepared.features(i, rows) for i in range(len(self._families))]
             patterns = [self._prepared.patterns(i, rows) for i in range(len(self._families))]
@@ -190,4 +190,4 @@ class _StructuredEM:
         return self._n_states - 1 + components
 
     def _chunks(self, n_columns: int) -> Iterator[slice]:
-        return self._prepared.chunks(n_columns, self._budget.chunk_entries)
+        return self._prepared.chunks(n_columns, self._settings.budget.chunk_entries)

@@ -16,29 +16,24 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
-from mixoracle.families.base import Floats
 from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.dependence import dependence, whitened
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.shape import typical_tails
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import configurations
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 
 def check(
-    prepared: Prepared,
-    graph: Bipartite,
-    refinement: Refinement,
-    budget: Budget = Budget(),
-    priors: Priors = Priors(),
+    prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings = Settings()
 ) -> tuple[Verdict, ...]:
     """The verdicts on independence given H and on the components' family."""
     names = prepared.observations.names
-    rows = _some_rows(prepared.n_samples, budget.residual_rows)
+    rows = _some_rows(prepared.n_samples, settings.budget.search_rows)
     codes = configurations(graph.adjacency, graph.domain_sizes)[refinement.assignment[rows]]
     encoders = [prepared.encoders[place] for place in prepared.places]
     blocks = [prepared.blocks[place][rows] for place in prepared.places]
@@ -47,25 +42,28 @@ def check(
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
     tails = [
-        _typical_tails(block, codes[:, i], budget, priors) if encoder.is_shape_judged else None
+        _typical_tails(block, codes[:, i], settings) if encoder.is_shape_judged else None
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
-    return _independence(residual, names, priors), _family(tails, names, priors)
+    return _independence(residual, names, settings), _family(tails, names, settings)
 
 
-def _some_rows(n_samples: int, at_most: int) -> NDArray[np.int64]:
+def _some_rows(n_samples: int, at_most: int) -> Integers:
     """Evenly spaced rows; the prepared order is not the order in time."""
     return np.unique(np.linspace(0, n_samples - 1, min(n_samples, at_most)).astype(np.int64))
 
 
-def _independence(residual: list[Floats], names: Sequence[str], priors: Priors) -> Verdict:
+def _independence(residual: list[Floats], names: Sequence[str], settings: Settings) -> Verdict:
     """Whether two variables are still dependent when the hidden state is known."""
     name, label = "independent given the latents", "sec:bg"
     pairs = list(combinations(range(len(residual)), 2))
     offenders = []
     for first, second in pairs:
         strength, chance = dependence(residual[first], residual[second])
-        if chance < priors.false_alarm / len(pairs) and strength > priors.small_correlation:
+        if (
+            chance < settings.priors.false_alarm / len(pairs)
+            and strength > settings.priors.small_correlation
+        ):
             offenders.append((strength, names[first], names[second]))
     if not offenders:
         return Verdict(name, label, True, "no two variables are dependent beyond the latents")
@@ -82,24 +80,24 @@ def _independence(residual: list[Floats], names: Sequence[str], priors: Priors) 
     )
 
 
-def _typical_tails(
-    block: Floats, codes: NDArray[np.int64], budget: Budget, priors: Priors
-) -> float | None:
+def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> float | None:
     """The median over a variable's components of how heavy their tails are."""
     whole = ~np.isnan(block).any(axis=1)
     inside = (block[whole & (codes == code)] for code in np.unique(codes))
-    ratios = [typical_tails(rows, budget, priors) for rows in inside]
+    ratios = [typical_tails(rows, settings) for rows in inside]
     known = [ratio for ratio in ratios if ratio is not None]
     return float(np.median(known)) if known else None
 
 
-def _family(tails: list[float | None], names: Sequence[str], priors: Priors) -> Verdict:
+def _family(tails: list[float | None], names: Sequence[str], settings: Settings) -> Verdict:
     """Whether the components have the tails of normal ones."""
     name, label = "components of the assumed family", "sec:exact"
     known = [(ratio, which) for ratio, which in zip(tails, names, strict=True) if ratio is not None]
     if not known:
         return Verdict(name, label, None, "too few rows in each component to see their shape")
-    heavy = sorted(((r, which) for r, which in known if r >= priors.heavy_tails), reverse=True)
+    heavy = sorted(
+        ((r, which) for r, which in known if r >= settings.priors.heavy_tails), reverse=True
+    )
     typical = float(np.median([ratio for ratio, _ in known]))
     if not heavy:
         return Verdict(

@@ -7,23 +7,22 @@ gives each row one of them. EM over the structured model does the rest.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.rows import unit_variance
 from mixoracle.mixtures.segmentation import cut
 from mixoracle.model.joint_states import flat
-from mixoracle.settings import Budget
+from mixoracle.settings import Settings
 
 
 def starting_assignment(
     prepared: Prepared,
-    adjacency: NDArray[np.bool_],
+    adjacency: Bools,
     domain_sizes: tuple[int, ...],
     rng: np.random.Generator,
-    budget: Budget = Budget(),
-) -> NDArray[np.int64]:
+    settings: Settings = Settings(),
+) -> Integers:
     """A joint state (flat, C order) for each prepared row; ``adjacency`` in prepared order."""
     coordinates = [
         unit_variance(family.embedding(block))
@@ -32,25 +31,23 @@ def starting_assignment(
     states = np.zeros((prepared.n_samples, len(domain_sizes)), dtype=np.int64)
     for j, size in enumerate(domain_sizes):
         seed = int(rng.integers(np.iinfo(np.int32).max))
-        states[:, j] = _cut_by_rank(_purest(coordinates, adjacency, j), size, seed, budget)
+        states[:, j] = _cut_by_rank(_purest(coordinates, adjacency, j), size, seed, settings)
     return flat(states, domain_sizes)
 
 
-def _purest(coordinates: list[Floats], adjacency: NDArray[np.bool_], latent: int) -> Floats:
+def _purest(coordinates: list[Floats], adjacency: Bools, latent: int) -> Floats:
     """The coordinates of the variables with the fewest parents besides the latent."""
     driven = np.flatnonzero(adjacency[:, latent])
     n_parents = adjacency[driven].sum(axis=1)
     return np.hstack([coordinates[i] for i in driven[n_parents == n_parents.min()]])
 
 
-def _cut_by_rank(
-    coordinates: Floats, n_pieces: int, seed: int, budget: Budget
-) -> NDArray[np.int64]:
+def _cut_by_rank(coordinates: Floats, n_pieces: int, seed: int, settings: Settings) -> Integers:
     """Pieces numbered along the direction in which the rows differ most.
 
     Latents whose variables point the same way then have states that point the same way.
     """
-    labels = cut(coordinates, n_pieces, seed, budget)
+    labels = cut(coordinates, n_pieces, seed, settings)
     centred = coordinates - coordinates.mean(axis=0)
     direction = np.linalg.svd(centred.T @ centred)[0][:, 0]
     means = np.bincount(labels, centred @ direction) / np.bincount(labels)

@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Floats, Integers
 from mixoracle.labels.tuples import JointComponents
 from mixoracle.mixtures.merging import Merging, pool
 from mixoracle.mixtures.rows import VariableRows
+from mixoracle.mixtures.shape import typical_tails
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model import ComponentSet
 from mixoracle.model.joint_states import distinct_rows
+from mixoracle.settings import Settings
 
 Rows = Sequence[VariableRows]
 """The rows that structure is learned from, variable by variable."""
@@ -49,7 +50,7 @@ class Labelling:
     ``n_alone`` (n,) are the components that each variable showed on its own.
     """
 
-    labels: NDArray[np.int64]
+    labels: Integers
     mergings: tuple[Merging, ...]
     features: tuple[Floats, ...]
     fit: FamilyFit
@@ -63,6 +64,24 @@ def n_labels(labelling: Labelling, variable: int) -> int:
     return max(used, labelling.mergings[variable].n_components)
 
 
+def judge_family(rows: Rows, labels: Integers, before: FamilyFit, settings: Settings) -> FamilyFit:
+    """Whether most components have the tails that the family gives them.
+
+    Where no component has rows enough to tell, the judgement ``before`` stands.
+    """
+    ratios = []
+    for column, variable in zip(labels.T, rows, strict=True):
+        if variable.whole is None:
+            continue
+        inside = (variable.whole.where(column == label) for label in np.unique(column))
+        found = (typical_tails(rows_of_one, settings) for rows_of_one in inside)
+        ratios += [ratio for ratio in found if ratio is not None]
+    if not ratios:
+        return before
+    typical = float(np.median(ratios))
+    return FamilyFit(typical, typical < settings.priors.heavy_tails)
+
+
 def components_of(rows: Rows, labelling: Labelling) -> list[ComponentSet]:
     """The component behind each label of each variable."""
     return [
@@ -74,7 +93,7 @@ def components_of(rows: Rows, labelling: Labelling) -> list[ComponentSet]:
     ]
 
 
-def completed(rows: Rows, labels: NDArray[np.int64]) -> tuple[Floats, ...]:
+def completed(rows: Rows, labels: Integers) -> tuple[Floats, ...]:
     """Features that may be added up, rows completed by what rows with the same label show."""
     return tuple(variable.completed(labels[:, i]) for i, variable in enumerate(rows))
 

@@ -15,85 +15,74 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Floats, Integers
 from mixoracle.model.joint_states import distinct_rows
 from mixoracle.model.responsibilities import log_joint
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
-# EM on weights alone is quick and its far tail does not matter: pruning follows.
-_MAX_ITERATIONS = 60
+# The far tail of EM on weights alone does not matter: pruning follows. It spares no tuple of a
+# small part of one row, so these are dropped on the way.
 _WEIGHT_TOLERANCE = 1e-4
 _PRUNE_EVERY = 5
+_NEGLIGIBLE_ROWS = 0.1
 
 
 @dataclass(frozen=True)
 class JointComponents:
     """Components over X: ``labels`` (T, n) and the ``responsibilities`` (N, T) for each row."""
 
-    labels: NDArray[np.int64]
+    labels: Integers
     responsibilities: Floats
 
 
 def find_joint_components(
-    labels: NDArray[np.int64],
-    log_densities: Sequence[Floats],
-    max_components: int,
-    budget: Budget,
-    priors: Priors,
+    labels: Integers, log_densities: Sequence[Floats], max_components: int, settings: Settings
 ) -> JointComponents:
     """Find the label tuples that are components over X, at most ``max_components`` of them.
 
     ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
     """
     tuples, _, occurrences = distinct_rows(labels)
-    tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), budget.tuples)
+    tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), settings.budget.tuples)
     log_density = _tuple_log_density(tuples, log_densities)
-    alive, weights = _weigh(log_density, counts / counts.sum(), priors.negligible_tuple_rows)
-    kept, weights = _prune(log_density[:, alive], weights, priors.tuple_surplus)
+    alive, weights = _weigh(log_density, counts / counts.sum(), settings.budget.em)
+    kept, weights = _prune(log_density[:, alive], weights, settings.priors.same_evidence)
     tuples, weights = _heaviest(tuples[alive[kept]], weights, max_components)
     return share_rows(tuples, weights / weights.sum(), log_densities)
 
 
 def share_rows(
-    tuples: NDArray[np.int64], weights: Floats, log_densities: Sequence[Floats]
+    tuples: Integers, weights: Floats, log_densities: Sequence[Floats]
 ) -> JointComponents:
     """Share each row out among these tuples, by their weights and its densities."""
     density = _rescaled_density(_tuple_log_density(tuples, log_densities))
     return JointComponents(tuples, _responsibilities(density, weights))
 
 
-def _heaviest(
-    tuples: NDArray[np.int64], weights: Floats, limit: int
-) -> tuple[NDArray[np.int64], Floats]:
+def _heaviest(tuples: Integers, weights: Floats, limit: int) -> tuple[Integers, Floats]:
     if len(tuples) <= limit:
         return tuples, weights
     kept = np.sort(np.argsort(-weights, kind="stable")[:limit])
     return tuples[kept], weights[kept]
 
 
-def _tuple_log_density(tuples: NDArray[np.int64], log_densities: Sequence[Floats]) -> Floats:
+def _tuple_log_density(tuples: Integers, log_densities: Sequence[Floats]) -> Floats:
     """Log density of each row in each tuple, relative to its largest: (N, T)."""
     total = log_joint(np.zeros(len(tuples)), log_densities, tuples)
     return np.asarray(total - total.max(axis=1, keepdims=True))
 
 
-def _weigh(
-    log_density: Floats, weights: Floats, negligible_rows: float
-) -> tuple[NDArray[np.int64], Floats]:
-    """EM on the weights alone: the tuples that keep weight, and their weights.
-
-    Tuples with less than the weight of ``negligible_rows`` are dropped on the way.
-    """
+def _weigh(log_density: Floats, weights: Floats, max_iterations: int) -> tuple[Integers, Floats]:
+    """EM on the weights alone: the tuples that keep weight, and their weights."""
     n_rows = len(log_density)
     alive = np.arange(len(weights))
     density = np.exp(log_density)
-    for iteration in range(1, _MAX_ITERATIONS + 1):
+    for iteration in range(1, max_iterations + 1):
         updated = _responsibilities(density, weights).mean(axis=0)
         change = np.abs(updated - weights).sum()
         weights = updated
-        strong = weights > negligible_rows / n_rows
+        strong = weights > _NEGLIGIBLE_ROWS / n_rows
         if iteration % _PRUNE_EVERY == 0 and not strong.all():
             alive, weights = alive[strong], weights[strong] / weights[strong].sum()
             density = _rescaled_density(log_density[:, alive])
@@ -102,9 +91,7 @@ def _weigh(
     return alive, weights
 
 
-def _prune(
-    log_density: Floats, weights: Floats, surplus: float
-) -> tuple[NDArray[np.int64], Floats]:
+def _prune(log_density: Floats, weights: Floats, surplus: float) -> tuple[Integers, Floats]:
     """Drop tuples that the likelihood does not miss, the weakest half of them at a time.
 
     A tuple must be worth half a log N of log-likelihood, as BIC asks of its weight, and a

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
 from mixoracle.observations import Observations
@@ -79,7 +79,7 @@ def read_columns(
     return recognised, tuple(columns)
 
 
-def _range(values: NDArray[np.float64], levels: tuple[str, ...] | None) -> tuple[str, str]:
+def _range(values: Floats, levels: tuple[str, ...] | None) -> tuple[str, str]:
     if levels is not None:
         return (levels[0], levels[-1]) if levels else ("", "")
     known = values[~np.isnan(values)]

@@ -11,18 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import gamma
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Bools, Floats, Integers
 
 # Share of a column's variance below which a direction is rounding.
 _EMPTY_DIRECTION = 1e-8
 
 
-def whitened(
-    coordinates: Floats, codes: NDArray[np.int64], has_missing: NDArray[np.bool_]
-) -> Floats:
+def whitened(coordinates: Floats, codes: Integers, has_missing: Bools) -> Floats:
     """Each row centred by its component; columns uncorrelated, with unit variance, or 0.
 
     A row with a missing value says nothing here, because a filled-in value is no evidence: it is 0.

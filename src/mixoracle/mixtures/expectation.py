@@ -12,15 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import ComponentSet
 from mixoracle.model.responsibilities import log_joint, share_out
-from mixoracle.settings import Budget
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from mixoracle.settings import Settings
 
 # States less likely than the best by so many nats hold nothing that double precision could add.
 _OUT_OF_REACH = 40.0
@@ -130,7 +127,7 @@ def most_likely_states(
     components: Sequence[ComponentSet],
     codes: Integers,
     weights: Floats,
-    budget: Budget,
+    settings: Settings,
 ) -> Integers:
     """The most likely joint state of every prepared row, (N,).
 
@@ -140,7 +137,7 @@ def most_likely_states(
     occupied = np.flatnonzero(weights > 0)
     log_weights, own_codes = np.log(weights[occupied]), codes[occupied]
     states = np.empty(prepared.n_samples, dtype=np.int64)
-    for rows in prepared.chunks(len(occupied), budget.chunk_entries):
+    for rows in prepared.chunks(len(occupied), settings.budget.chunk_entries):
         joint = log_joint(log_weights, prepared.log_densities(components, rows), own_codes)
         states[rows] = occupied[joint.argmax(axis=1)]
     return states

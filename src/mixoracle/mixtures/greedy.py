@@ -15,18 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
-
-Integers = NDArray[np.int64]
+from mixoracle._arrays import Bools, Floats, Integers
 
 
 def greedy_merges(
     n: int,
     gains: Callable[[Integers, Integers], Floats],
     merge: Callable[[int, int, Integers], Floats],
-    may_merge: NDArray[np.bool_] | None = None,
+    may_merge: Bools | None = None,
 ) -> Iterator[tuple[int, int, float]]:
     """Merge the best pair of n things, again and again, until one is left or the caller stops.
 

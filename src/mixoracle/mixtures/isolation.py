@@ -22,16 +22,14 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 from scipy.stats import chi2
 
-from mixoracle.families.base import Family, Floats
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.families.base import Family
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import segment
-from mixoracle.settings import Budget, Priors
-
-Bools = NDArray[np.bool_]
+from mixoracle.settings import Settings
 
 # The interquartile range of a normal distribution, in standard deviations.
 _NORMAL_QUARTILES = 1.349
@@ -39,24 +37,22 @@ _NORMAL_QUARTILES = 1.349
 _SEED = 0
 
 
-def isolated(
-    block: Floats, family: Family, budget: Budget = Budget(), priors: Priors = Priors()
-) -> Bools:
+def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> Bools:
     """Which rows of a variable's coordinates (N, d) stand alone; never one with missing values."""
     alone = np.zeros(len(block), dtype=bool)
     whole = np.flatnonzero(~np.isnan(block).any(axis=1))
     distinct, member = _distinct(block[whole])
-    if len(distinct) <= budget.neighbours:
+    if len(distinct) <= settings.priors.rows_per_component:
         return alone
-    far = _suspects(distinct, budget, priors)
+    far = _suspects(distinct, settings)
     if far.any():
-        far[far] = _without_company(distinct, far, family, budget, priors)
-    if far[member].sum() <= priors.set_aside_share * len(block):
+        far[far] = _without_company(distinct, far, family, settings)
+    if far[member].sum() <= settings.priors.set_aside_share * len(block):
         alone[whole[far[member]]] = True
     return alone
 
 
-def _distinct(block: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def _distinct(block: Floats) -> tuple[Floats, Integers]:
     """The different rows, and which of them each row is: a copy is no neighbour."""
     if len(np.unique(block[:, 0])) == len(block):
         return block, np.arange(len(block))
@@ -64,19 +60,19 @@ def _distinct(block: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return distinct, member.ravel()
 
 
-def _suspects(block: Floats, budget: Budget, priors: Priors) -> Bools:
+def _suspects(block: Floats, settings: Settings) -> Bools:
     """Rows whose nearest neighbour is further away than all but an extreme eighth one.
 
     Extreme is by the quartiles of the logarithm, which show in some of the rows. A row that is
     close to one of those, which has its own neighbours close by, has neighbours enough; only the
     few others are looked at themselves.
     """
-    tree = KDTree(_at_most(block, budget.search_rows))
-    some = _at_most(block, budget.isolation_rows)
-    known = _distance(tree, some, budget.neighbours)
+    tree = KDTree(_at_most(block, settings.budget.search_rows))
+    some = _at_most(block, settings.budget.shape_rows)
+    known = _distance(tree, some, settings.priors.rows_per_component)
     scale = np.log(np.maximum(known, np.finfo(float).tiny))
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
-    limit = np.exp(middle + priors.isolation * (high - low) / _NORMAL_QUARTILES)
+    limit = np.exp(middle + settings.priors.isolation * (high - low) / _NORMAL_QUARTILES)
     to_known, which = KDTree(some).query(block)
     far = np.asarray(to_known + known[which] > limit)
     far[far] = _distance(tree, block[far], 1) > limit
@@ -88,29 +84,26 @@ def _distance(tree: KDTree, rows: Floats, neighbour: int) -> Floats:
     return np.asarray(tree.query(rows, k=[neighbour + 1])[0])[:, 0]
 
 
-def _without_company(
-    block: Floats, suspects: Bools, family: Family, budget: Budget, priors: Priors
-) -> Bools:
+def _without_company(block: Floats, suspects: Bools, family: Family, settings: Settings) -> Bools:
     """Which of the suspects have no other row as near as the rows of one component are."""
-    some = _at_most(block[~suspects], budget.isolation_rows)
-    whitening = _within_components(some, family, budget, priors)
+    some = _at_most(block[~suspects], settings.budget.shape_rows)
+    whitening = _within_components(some, family, settings)
     # Twice a χ² variable is the squared distance of two rows of one normal component.
-    reach = np.sqrt(2.0 * chi2.ppf(1.0 - priors.false_alarm, block.shape[1]))
+    reach = np.sqrt(2.0 * chi2.ppf(1.0 - settings.priors.false_alarm, block.shape[1]))
     near = _distance(KDTree(block @ whitening), block[suspects] @ whitening, 1)
     return np.asarray(near > reach)
 
 
-def _within_components(block: Floats, family: Family, budget: Budget, priors: Priors) -> Floats:
+def _within_components(block: Floats, family: Family, settings: Settings) -> Floats:
     """The matrix that makes the scatter within the components of these rows that of a sphere."""
     rows = VariableRows(family, block, family.features(block), None, shows_shape=False)
-    most = max(1, len(block) // (2 * priors.rows_per_piece))
-    labels, _ = segment(rows, min(budget.components, most), _SEED, budget, priors)
+    labels, _ = segment(rows, settings.components_of_one(len(block)), _SEED, settings)
     sizes = np.bincount(labels)
     means = np.stack([np.bincount(labels, column) / sizes for column in block.T], axis=1)
     residual = block - means[labels]
     scatter = residual.T @ residual / max(1, len(block) - len(sizes))
     values, vectors = np.linalg.eigh(scatter)
-    return np.asarray(vectors / np.sqrt(np.maximum(values, priors.variance_floor)))
+    return np.asarray(vectors / np.sqrt(np.maximum(values, settings.priors.variance_floor)))
 
 
 def _at_most(block: Floats, n_rows: int) -> Floats:

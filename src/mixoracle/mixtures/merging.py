@@ -3,8 +3,7 @@
 Any over-segmentation will do, as long as no piece mixes two components. The pieces are merged
 greedily, always the pair whose union is the most convincing single component, down to one piece;
 the answer is the level of that path with the largest evidence. The prior's scale is pooled over
-the pieces of each level, because pieces that cut a component have too little scatter. Levels are
-judged from the coarsest on, until finer ones have become hopeless.
+the pieces of each level, because pieces that cut a component have too little scatter.
 
 Assumes that pieces are described by a :class:`~mixoracle.families.Family`.
 
@@ -22,17 +21,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.families import Family, Prior
-from mixoracle.families.base import Floats
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.model.joint_states import numbered
-from mixoracle.settings import Budget, Priors
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -62,17 +57,16 @@ class CutPieces:
     Dirichlet–multinomial probability of the labels charges for it.
     """
 
-    concentration: float = Priors.concentration
     # Cut pieces have too little scatter: the prior of the answer is a better one to search with.
     rounds: ClassVar[int] = 2
 
     def merge_bonus(self, first: Floats, second: Floats) -> Floats:
         """What a merge of pieces of these sizes adds to the evidence of the labels."""
-        return log_merge_bonus(first, second, self.concentration)
+        return log_merge_bonus(first, second)
 
     def level_score(self, counts: Floats) -> float:
         """Log probability of the labels of all rows."""
-        return log_dirichlet_multinomial(counts, self.concentration)
+        return log_dirichlet_multinomial(counts)
 
 
 @dataclass(frozen=True)
@@ -92,24 +86,16 @@ class KnownPieces:
         return -self.cost_per_component * len(counts)
 
 
-def log_dirichlet_multinomial(counts: Floats, concentration: float) -> float:
-    """Log probability of one sequence of labels with these counts (Dirichlet–multinomial)."""
-    total = concentration * len(counts)
-    return float(
-        gammaln(total)
-        - gammaln(total + counts.sum())
-        + (gammaln(counts + concentration) - gammaln(concentration)).sum()
-    )
+def log_dirichlet_multinomial(counts: Floats) -> float:
+    """Log probability of one sequence of labels with these counts, all weights equally likely."""
+    n_labels = len(counts)
+    weights = gammaln(n_labels) - gammaln(n_labels + counts.sum())
+    return float(weights + gammaln(counts + 1.0).sum())
 
 
-def log_merge_bonus(first: Floats, second: Floats, concentration: float) -> Floats:
+def log_merge_bonus(first: Floats, second: Floats) -> Floats:
     """What one label for two adds to :func:`log_dirichlet_multinomial`, their number apart."""
-    return np.asarray(
-        gammaln(first + second + concentration)
-        - gammaln(first + concentration)
-        - gammaln(second + concentration)
-        + gammaln(concentration)
-    )
+    return np.asarray(gammaln(first + second + 1.0) - gammaln(first + 1.0) - gammaln(second + 1.0))
 
 
 def merge_pieces(
@@ -117,9 +103,6 @@ def merge_pieces(
     family: Family,
     pieces: CutPieces | KnownPieces,
     max_components: int | None = None,
-    *,
-    budget: Budget = Budget(),
-    priors: Priors = Priors(),
 ) -> Merging:
     """Decide which pieces are one component; ``statistics`` is (n_pieces, n_features)."""
     first_level = max(0, len(statistics) - (max_components or len(statistics)))
@@ -127,7 +110,7 @@ def merge_pieces(
     best_score, best = -np.inf, None
     for _ in range(pieces.rounds):
         path = _merge_path(statistics, family, prior, pieces)
-        levels = _score_levels(statistics, family, path, pieces, first_level, budget, priors)
+        levels = _score_levels(statistics, family, path, pieces, first_level)
         chosen = max(levels, key=lambda level: (level.score, -level.n_merges))
         if best is not None and chosen.score <= best_score:
             break
@@ -185,16 +168,8 @@ def _score_levels(
     path: list[tuple[int, int]],
     pieces: CutPieces | KnownPieces,
     fewest_merges: int,
-    budget: Budget,
-    priors: Priors,
 ) -> list[_Level]:
-    """The evidence of levels of the path under the prior that each level itself suggests.
-
-    A level far behind the best one so far ends the search for a finer one: each component too many
-    costs about half a log N for each of its parameters. But many components on a grid look like
-    one wide one until most of them are apart, so a coarse end of the path is always looked at, and
-    twice as many pieces as the best level has.
-    """
+    """The evidence of the levels of the path under the prior that each level itself suggests."""
     current = statistics.copy()
     alive = np.ones(len(current), dtype=bool)
     before_merge = []
@@ -203,16 +178,11 @@ def _score_levels(
         current[kept] += current[absorbed]
         alive[absorbed] = False
     levels: list[_Level] = []
-    best, last_level = -np.inf, 0
     for n_merges in range(len(path), fewest_merges - 1, -1):
         level = current[alive]
         prior = family.prior(level)
         evidence = float(family.log_evidence(level, prior).sum())
         levels.append(_Level(n_merges, evidence + pieces.level_score(level[:, 0]), prior))
-        if levels[-1].score > best:
-            best, last_level = levels[-1].score, 2 * len(level) + budget.coarse_levels
-        if levels[-1].score < best - priors.hopeless_level and len(level) >= last_level:
-            break
         if n_merges > 0:
             kept, absorbed = path[n_merges - 1]
             current[kept] = before_merge[n_merges - 1]

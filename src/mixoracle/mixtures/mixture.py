@@ -12,18 +12,17 @@ it is run from several starts, and the result says how many ended at the same an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
-from mixoracle.mixtures.merging import CutPieces, log_dirichlet_multinomial
+from mixoracle._arrays import Floats, Integers
+from mixoracle.mixtures.merging import log_dirichlet_multinomial, log_merge_bonus
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import cut
 from mixoracle.model.responsibilities import log_joint, share_out
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 # Change of the mean log-likelihood that ends EM.
 _TOLERANCE = 1e-5
@@ -49,8 +48,7 @@ def fit_mixture(
     coordinates: Floats,
     max_starts: int,
     rng: np.random.Generator,
-    budget: Budget,
-    priors: Priors,
+    settings: Settings,
 ) -> Mixture:
     """The best of several starts: as many as it takes for two to end at the best answer.
 
@@ -58,15 +56,15 @@ def fit_mixture(
     """
     found: list[Mixture] = []
     while True:
-        found.append(_fit_once(variables, coordinates, rng, budget, priors))
+        found.append(_fit_once(variables, coordinates, rng, settings))
         best = max(found, key=lambda mixture: mixture.log_evidence)
-        n_agreed = sum(_is_same(mixture, best, priors) for mixture in found)
+        n_agreed = sum(_is_same(mixture, best, settings) for mixture in found)
         if n_agreed > 1 or len(found) == max_starts:
             return Mixture(best.responsibilities, best.log_evidence, len(found), n_agreed)
 
 
-def _is_same(mixture: Mixture, best: Mixture, priors: Priors) -> bool:
-    close = mixture.log_evidence > best.log_evidence - priors.same_evidence
+def _is_same(mixture: Mixture, best: Mixture, settings: Settings) -> bool:
+    close = mixture.log_evidence > best.log_evidence - settings.priors.same_evidence
     return close and mixture.n_components == best.n_components
 
 
@@ -74,23 +72,22 @@ def _fit_once(
     variables: Sequence[VariableRows],
     coordinates: Floats,
     rng: np.random.Generator,
-    budget: Budget,
-    priors: Priors,
+    settings: Settings,
 ) -> Mixture:
-    limit = min(budget.joint_components, len(coordinates) // priors.rows_per_component)
-    limit = min(max(1, limit), len(np.unique(coordinates, axis=0)))
-    n_first = min(budget.first_pieces, limit)
+    limit = settings.components_over_all(len(coordinates))
+    limit = min(limit, len(np.unique(coordinates, axis=0)))
+    n_first = min(settings.budget.first_pieces, limit)
     while True:
         seed = int(rng.integers(np.iinfo(np.int32).max))
-        labels = cut(coordinates, n_first, seed, budget)
-        search = _Search(variables, coordinates, limit, seed, budget, priors)
+        labels = cut(coordinates, n_first, seed, settings)
+        search = _Search(variables, coordinates, limit, seed, settings)
         found = search.run(_indicators(labels))
-        if found.n_components <= priors.full_share * n_first or n_first >= limit:
+        if 2 * found.n_components <= n_first or n_first >= limit:
             return Mixture(found.responsibilities, found.score)
         n_first = min(2 * n_first, limit)
 
 
-def _indicators(labels: NDArray[np.int64]) -> Floats:
+def _indicators(labels: Integers) -> Floats:
     return np.eye(int(labels.max()) + 1)[labels]
 
 
@@ -117,26 +114,22 @@ class _Search:
         coordinates: Floats,
         max_components: int,
         seed: int,
-        budget: Budget,
-        priors: Priors,
+        settings: Settings,
     ) -> None:
         self._variables = variables
         self._coordinates = coordinates
         self._max_components = max_components
         self._seed = seed
-        self._budget, self._priors = budget, priors
+        self._settings, self._budget = settings, settings.budget
         # Sets of rows, as bytes, that were looked at and are not two components.
         self._whole: set[bytes] = set()
 
     def run(self, responsibilities: Floats) -> _State:
         """Merge and split until neither raises the evidence."""
-        state = self._em(responsibilities, self._budget.em_long)
-        for _ in range(self._budget.mixture_rounds):
-            better = self._merged(state) or self._split(state)
-            if better is None:
-                break
+        state = self._em(responsibilities, self._budget.em)
+        while (better := self._merged(state) or self._split(state)) is not None:
             state = better
-        final = self._em(state.responsibilities, self._budget.em_long)
+        final = self._em(state.responsibilities, self._budget.em)
         return final if final.score > state.score else state
 
     def _em(self, responsibilities: Floats, n_iterations: int) -> _State:
@@ -146,7 +139,8 @@ class _Search:
         statistics = [responsibilities.T @ features for features in completed]
         for _ in range(n_iterations):
             rows = responsibilities.sum(axis=0)
-            kept = rows >= min(self._priors.negligible_component_rows, rows.max())
+            # Less than two rows have no scatter.
+            kept = rows >= min(2.0, rows.max())
             statistics = [held[kept] for held in statistics]
             components = [
                 variable.family.components(held, variable.family.prior(held))
@@ -183,7 +177,7 @@ class _Search:
         for variable, held in zip(self._variables, statistics, strict=True):
             evidence += variable.family.log_evidence(held, variable.family.prior(held))
         score = float(evidence.sum()) + _entropy(responsibilities)
-        score += log_dirichlet_multinomial(responsibilities.sum(axis=0), self._priors.concentration)
+        score += log_dirichlet_multinomial(responsibilities.sum(axis=0))
         return _State(responsibilities, statistics, evidence, score)
 
     def _merged(self, state: _State) -> _State | None:
@@ -193,25 +187,24 @@ class _Search:
         for gain, one, other in promises:
             if gain > 0 and not any({one, other} & set(pair) for pair in clear):
                 clear.append((one, other))
-        if clear:
-            together = self._em(_with_merged(state.responsibilities, clear), self._budget.em_short)
-            if (better := self._better(state, together)) is not None:
-                return better
-        for gain, one, other in promises[: self._budget.merges_tried]:
-            if gain < -self._budget.promised_loss:
-                break
-            trial = self._em(
-                _with_merged(state.responsibilities, [(one, other)]), self._budget.em_short
-            )
-            if (better := self._better(state, trial)) is not None:
-                return better
+        single = [[(one, other)] for _, one, other in promises[: self._budget.merges_tried]]
+        trials = [clear, *single] if clear else single
+        return self._first_better(state, (_with_merged(state.responsibilities, t) for t in trials))
+
+    def _first_better(self, state: _State, trials: Iterable[Floats]) -> _State | None:
+        """Where EM ends from the first of these responsibilities that raises the score."""
+        for trial in trials:
+            tried = self._em(trial, self._budget.em_short)
+            if tried.score > state.score + self._settings.priors.same_evidence:
+                return tried
         return None
 
-    def _better(self, state: _State, trial: _State) -> _State | None:
-        return trial if trial.score > state.score + self._priors.worth_a_round else None
-
     def _promises(self, state: _State) -> list[tuple[float, int, int]]:
-        """Pairs of components with what their merge would add to the score, best first."""
+        """Pairs of components with what their merge would add to the score, best first.
+
+        Pairs that promise too large a loss are left out. Rows that two components share only
+        lower the gain, so most pairs are out before these are looked at.
+        """
         first, second = np.triu_indices(state.n_components, 1)
         if len(first) == 0:
             return []
@@ -220,15 +213,14 @@ class _Search:
             prior = variable.family.prior(held)
             gain = gain + variable.family.log_evidence(held[first] + held[second], prior)
         rows = state.responsibilities.sum(axis=0)
-        gain = gain + CutPieces(self._priors.concentration).merge_bonus(rows[first], rows[second])
-        considered = np.argsort(-gain, kind="stable")[: self._budget.pairs_considered]
+        gain = gain + log_merge_bonus(rows[first], rows[second])
         promises = []
-        for pair in considered:
+        for pair in np.flatnonzero(gain >= -self._budget.promised_loss):
             one, other = int(first[pair]), int(second[pair])
             mine, theirs = state.responsibilities[:, one], state.responsibilities[:, other]
             shared = _x_log_x(mine) + _x_log_x(theirs) - _x_log_x(mine + theirs)
             promises.append((float(gain[pair] + shared.sum()), one, other))
-        return sorted(promises, reverse=True)
+        return sorted((p for p in promises if p[0] >= -self._budget.promised_loss), reverse=True)
 
     def _split(self, state: _State) -> _State | None:
         """Cut the components that fall apart when looked at alone, if that raises the score."""
@@ -246,25 +238,22 @@ class _Search:
         found = found[: self._max_components - state.n_components]
         if not found:
             return None
-        for chosen in [found, *([one] for one in found)] if len(found) > 1 else [found]:
-            trial = self._em(_with_split(state.responsibilities, chosen), self._budget.em_short)
-            if (better := self._better(state, trial)) is not None:
-                return better
-        return None
+        choices = [found, *([one] for one in found)] if len(found) > 1 else [found]
+        return self._first_better(state, (_with_split(state.responsibilities, c) for c in choices))
 
-    def _halves(self, rows: NDArray[np.int64]) -> Floats | None:
+    def _halves(self, rows: Integers) -> Floats | None:
         """Two components in some rows, if the evidence is for two rather than one."""
-        if len(rows) < 2 * self._priors.rows_per_component:
+        if len(rows) < 2 * self._settings.priors.rows_per_component:
             return None
         coordinates = self._coordinates[rows]
         if np.ptp(coordinates, axis=0).max() == 0:
             return None
-        labels = cut(coordinates, 2, self._seed, self._budget)
+        labels = cut(coordinates, 2, self._seed, self._settings)
         if labels.max() == 0:
             return None
         inside = [variable.take(rows) for variable in self._variables]
-        alone = _Search(inside, coordinates, 2, self._seed, self._budget, self._priors)
-        halves = alone._em(_indicators(labels), self._budget.em_halving)
+        alone = _Search(inside, coordinates, 2, self._seed, self._settings)
+        halves = alone._em(_indicators(labels), self._budget.em)
         whole = alone._state(np.ones((len(rows), 1)))
         return halves.responsibilities if halves.score > whole.score else None
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import DataWarning, InvalidInputError
-from mixoracle.families.base import Family, Floats, Patterns
+from mixoracle.families.base import Family, Patterns
 from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.mixtures.columns import Column, read_columns
@@ -27,7 +27,7 @@ from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.ties import spread_ties
 from mixoracle.model import ComponentSet
 from mixoracle.observations import Observations
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 # Variances square the data and densities divide by them; both must stay within double precision.
 LARGEST = 1e100
@@ -52,12 +52,12 @@ class Prepared:
 
     observations: Observations
     columns: tuple[Column, ...]
-    variables: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    variables: Integers
+    rows: Integers
     encoders: tuple[Encoder, ...]
     blocks: tuple[Floats, ...]
     log_units: float
-    set_aside: NDArray[np.bool_]
+    set_aside: Bools
 
     @property
     def n_samples(self) -> int:
@@ -75,7 +75,7 @@ class Prepared:
         return tuple(encoder.family for encoder in self.encoders)
 
     @cached_property
-    def places(self) -> NDArray[np.int64]:
+    def places(self) -> Integers:
         """Where each variable of the observations stands here."""
         return np.argsort(self.variables)
 
@@ -90,11 +90,11 @@ class Prepared:
         changed = any(new is not old for new, old in zip(encoders, self.encoders, strict=True))
         return replace(self, encoders=encoders) if changed else self
 
-    def features(self, place: int, rows: NDArray[np.int64] | slice) -> Floats:
+    def features(self, place: int, rows: Integers | slice) -> Floats:
         """The family's features of some rows of the variable at ``place``."""
         return self.families[place].features(self.blocks[place][rows])
 
-    def patterns(self, place: int, rows: NDArray[np.int64] | slice) -> Patterns | None:
+    def patterns(self, place: int, rows: Integers | slice) -> Patterns | None:
         """Which values of these rows are missing, or None where none of the variable is."""
         held = self._patterns[place]
         return None if held is None else held.take(rows)
@@ -112,13 +112,13 @@ class Prepared:
         for start in range(0, self.n_samples, step):
             yield slice(start, min(start + step, self.n_samples))
 
-    def draw(self, at_most: int, rng: np.random.Generator) -> NDArray[np.int64] | slice:
+    def draw(self, at_most: int, rng: np.random.Generator) -> Integers | slice:
         """All rows, or ``at_most`` of them at random."""
         if self.n_samples <= at_most:
             return slice(None)
         return np.sort(rng.choice(self.n_samples, at_most, replace=False))
 
-    def searched_rows(self, rows: NDArray[np.int64] | slice) -> tuple[VariableRows, ...]:
+    def searched_rows(self, rows: Integers | slice) -> tuple[VariableRows, ...]:
         """Some rows of every variable, as the search for structure sees them."""
         return tuple(
             VariableRows(
@@ -133,7 +133,7 @@ class Prepared:
             )
         )
 
-    def in_own_order(self, of_rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def in_own_order(self, of_rows: Integers) -> Integers:
         """One number for each row, from the canonical order to that of the observations."""
         own = np.empty_like(of_rows)
         own[self.rows] = of_rows
@@ -143,8 +143,7 @@ class Prepared:
 def prepare(
     observations: Observations,
     families: Families = None,
-    priors: Priors = Priors(),
-    budget: Budget = Budget(),
+    settings: Settings = Settings(),
     *,
     set_aside: bool = True,
 ) -> Prepared:
@@ -170,15 +169,15 @@ def prepare(
         read_as = [column for column in columns if column.observed == i]
         kinds = [read_as[c].family for c in order]
         sizes = [read_as[c].n_levels for c in order]
-        encoder = fit_encoder(own, kinds, sizes, priors)
+        encoder = fit_encoder(own, kinds, sizes, settings.priors)
         if encoder.is_shape_judged and (spread := spread_ties(own)) is not own:
-            own, encoder = spread, fit_encoder(spread, kinds, sizes, priors)
+            own, encoder = spread, fit_encoder(spread, kinds, sizes, settings.priors)
         if encoder.is_shape_judged and set_aside:
             family = encoder.for_search().family
-            aside[rows, i] = alone = isolated(encoder.encode(own), family, budget, priors)
+            aside[rows, i] = alone = isolated(encoder.encode(own), family, settings)
             if alone.any():
                 own[alone] = np.nan
-                encoder = fit_encoder(own, kinds, sizes, priors)
+                encoder = fit_encoder(own, kinds, sizes, settings.priors)
         blocks.append(encoder.encode(own))
         log_units += encoder.log_units(own, blocks[-1])
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))
@@ -240,7 +239,7 @@ def _row_scores(observations: Observations) -> Floats | None:
 
 def _order_columns(
     block: Floats, scores: Floats | None
-) -> tuple[NDArray[np.int64], tuple[tuple[float, ...], ...]]:
+) -> tuple[Integers, tuple[tuple[float, ...], ...]]:
     """Columns in an order that their values alone decide, and the variable's own key."""
     keys = []
     for column in block.T:
@@ -260,7 +259,7 @@ def _order_columns(
     return order, tuple(keys[j] for j in order)
 
 
-def _order_rows(blocks: list[Floats]) -> NDArray[np.int64]:
+def _order_rows(blocks: list[Floats]) -> Integers:
     """Rows by their first column, then by the next where they tie; missing values come last."""
     first = blocks[0][:, 0]
     order = np.argsort(first, kind="stable")

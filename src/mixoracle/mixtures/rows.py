@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Family, Floats, Patterns
+from mixoracle._arrays import Floats, Integers
+from mixoracle.families.base import Family, Patterns
 from mixoracle.mixtures.dependence import whitened
 from mixoracle.mixtures.shape import WholeRows
 from mixoracle.model import ComponentSet
@@ -45,9 +45,7 @@ class VariableRows:
         alone = np.zeros(len(self.block), dtype=np.int64)
         return whitened(self.embedding, alone, np.asarray(np.isnan(self.block).any(axis=1)))
 
-    def completed(
-        self, labels: NDArray[np.int64], components: ComponentSet | None = None
-    ) -> Floats:
+    def completed(self, labels: Integers, components: ComponentSet | None = None) -> Floats:
         """Features that may be added up, each row completed by the component of its label."""
         if self.patterns is None:
             return self.features
@@ -57,7 +55,7 @@ class VariableRows:
         """The log density of each row in each component, (N, k)."""
         return self.family.log_density(self.features, components, self.patterns)
 
-    def take(self, rows: NDArray[np.int64]) -> VariableRows:
+    def take(self, rows: Integers) -> VariableRows:
         """Some of the rows."""
         patterns = None if self.patterns is None else self.patterns.take(rows)
         return VariableRows(

@@ -13,41 +13,30 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.merging import CutPieces, Merging, merge_pieces, pool
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.model.joint_states import numbered
-from mixoracle.settings import Budget, Priors
-
-# Where so many rows are whole, nothing is lost by looking at them alone first.
-_NEARLY_ALL = 0.9
+from mixoracle.settings import Settings
 
 
 def segment(
-    variable: VariableRows, max_components: int, seed: int, budget: Budget, priors: Priors
-) -> tuple[NDArray[np.int64], Merging]:
+    variable: VariableRows, max_components: int, seed: int, settings: Settings
+) -> tuple[Integers, Merging]:
     """The component of each row, and how the pieces were merged to it."""
     family, features, patterns = variable.family, variable.features, variable.patterns
     if patterns is None:
-        return _segment_whole(variable, max_components, seed, budget, priors)
+        return _segment_whole(variable, max_components, seed, settings)
     whole = np.asarray(patterns.seen.all(axis=1))[patterns.which]
-    if whole.sum() >= min(budget.whole_rows, _NEARLY_ALL * len(whole)):
+    if whole.sum() >= _enough(len(whole), settings):
         inside = variable.take(np.flatnonzero(whole))
-        labels, merging = _segment_whole(inside, max_components, seed, budget, priors)
+        labels, merging = _segment_whole(inside, max_components, seed, settings)
         features = inside.features
     else:
-        labels, features = _cut_with_missing(variable, seed, budget)
+        labels, features = _cut_with_missing(variable, seed, settings)
         pieces = pool(features, labels, int(labels.max()) + 1)
-        merging = merge_pieces(
-            pieces,
-            family,
-            CutPieces(priors.concentration),
-            max_components,
-            budget=budget,
-            priors=priors,
-        )
+        merging = merge_pieces(pieces, family, CutPieces(), max_components)
         labels = merging.groups[labels]
     sizes = np.bincount(labels, minlength=merging.n_components)
     components = family.components(pool(features, labels, len(sizes)), merging.prior)
@@ -55,19 +44,27 @@ def segment(
     return np.asarray((density + np.log(sizes / sizes.sum())).argmax(axis=1)), merging
 
 
+def _enough(n_rows: int, settings: Settings) -> float:
+    """With so many rows without a missing value the others can wait until components are known."""
+    for_all_pieces = settings.budget.first_pieces * settings.priors.rows_per_component
+    return min(for_all_pieces, (1.0 - settings.priors.left_out_share) * n_rows)
+
+
 def _cut_with_missing(
-    variable: VariableRows, seed: int, budget: Budget
-) -> tuple[NDArray[np.int64], Floats]:
+    variable: VariableRows, seed: int, settings: Settings
+) -> tuple[Integers, Floats]:
     """Pieces of all rows, and their features, where hardly any row is whole.
 
     Missing values replaced by the means of the columns put rows between the pieces; a few rounds
     in which each row moves to the piece that fits what was seen of it put that right.
     """
     family, embedding = variable.family, variable.embedding
-    n_pieces = min(budget.first_pieces, max(1, len(embedding) // budget.rows_per_start))
-    labels = cut(embedding, _at_most_distinct(n_pieces, embedding), seed, budget)
+    n_pieces = min(
+        settings.budget.first_pieces, max(1, len(embedding) // settings.budget.rows_per_start)
+    )
+    labels = cut(embedding, _at_most_distinct(n_pieces, embedding), seed, settings)
     features = variable.completed(labels)
-    for _ in range(budget.missing_rounds):
+    for _ in range(settings.budget.rounds):
         pooled = pool(features, labels, int(labels.max()) + 1)
         components = family.components(pooled, family.prior(pooled))
         labels = numbered(variable.log_density(components).argmax(axis=1))
@@ -76,26 +73,20 @@ def _cut_with_missing(
 
 
 def _segment_whole(
-    variable: VariableRows, max_components: int, seed: int, budget: Budget, priors: Priors
-) -> tuple[NDArray[np.int64], Merging]:
+    variable: VariableRows, max_components: int, seed: int, settings: Settings
+) -> tuple[Integers, Merging]:
     """Segment rows whose coordinates are all there."""
     embedding = variable.embedding
-    limit = max(1, min(2 * max_components, len(embedding) // priors.rows_per_piece))
-    limit = _at_most_distinct(limit, embedding)
-    n_pieces = min(budget.first_pieces, limit)
+    # Twice as many pieces as components, so that these are not held down by their number.
+    affordable = max(1, 2 * len(embedding) // settings.priors.rows_per_component)
+    limit = _at_most_distinct(min(2 * max_components, affordable), embedding)
+    n_pieces = min(settings.budget.first_pieces, limit)
     while True:
-        labels = cut(embedding, n_pieces, seed, budget)
+        labels = cut(embedding, n_pieces, seed, settings)
         n_found = int(labels.max()) + 1
         pieces = pool(variable.features, labels, n_found)
-        merging = merge_pieces(
-            pieces,
-            variable.family,
-            CutPieces(priors.concentration),
-            max_components,
-            budget=budget,
-            priors=priors,
-        )
-        if merging.n_components <= priors.full_share * n_found or n_pieces >= limit:
+        merging = merge_pieces(pieces, variable.family, CutPieces(), max_components)
+        if 2 * merging.n_components <= n_found or n_pieces >= limit:
             return merging.groups[labels], merging
         n_pieces = min(2 * n_pieces, limit)
 
@@ -107,14 +98,15 @@ def _at_most_distinct(n_pieces: int, embedding: Floats) -> int:
     return min(n_pieces, len(np.unique(embedding, axis=0)))
 
 
-def cut(block: Floats, n_pieces: int, seed: int, budget: Budget = Budget()) -> NDArray[np.int64]:
+def cut(block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()) -> Integers:
     """k-means labels, numbered without gaps."""
     if n_pieces == 1:
         return np.zeros(len(block), dtype=np.int64)
     from sklearn.cluster import KMeans
 
-    every = max(1, len(block) // max(budget.start_rows, budget.rows_per_start * n_pieces))
-    starts = _spread_out(block[::every], n_pieces, budget.start_trials, np.random.default_rng(seed))
+    budget, rng = settings.budget, np.random.default_rng(seed)
+    n_rows = budget.rows_per_start * max(n_pieces, budget.first_pieces)
+    starts = _spread_out(block[:: max(1, len(block) // n_rows)], n_pieces, budget.start_trials, rng)
     kmeans = KMeans(n_pieces, init=starts, n_init=1, max_iter=budget.kmeans_iterations)
     return numbered(kmeans.fit_predict(block))
 

@@ -14,13 +14,12 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import chi2
 
-from mixoracle.families.base import Floats
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.model.joint_states import distinct_rows, numbered
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 # Windows between the medians of two pieces: two at the medians and an odd number between them.
 _WINDOWS = 7
@@ -31,7 +30,7 @@ class WholeRows:
     """The rows of a block of numbers without missing values, which alone show a shape."""
 
     block: Floats
-    is_whole: NDArray[np.bool_] | None
+    is_whole: Bools | None
 
     @classmethod
     def of(cls, block: Floats) -> WholeRows:
@@ -39,14 +38,14 @@ class WholeRows:
         missing = np.asarray(np.isnan(block).any(axis=1))
         return cls(block, ~missing if missing.any() else None)
 
-    def where(self, chosen: NDArray[np.bool_]) -> Floats:
+    def where(self, chosen: Bools) -> Floats:
         """The rows that are whole among those chosen."""
         return self.block[chosen if self.is_whole is None else chosen & self.is_whole]
 
 
 def join_alike_labels(
-    labels: NDArray[np.int64], variable: int, shape: WholeRows | None, priors: Priors
-) -> NDArray[np.int64]:
+    labels: Integers, variable: int, shape: WholeRows | None, settings: Settings
+) -> Integers:
     """Join labels of one variable with no valley between them that all other variables see alike.
 
     ``labels`` is (N, n); the answer (N,) is the new column for ``variable``. Without numbers
@@ -71,12 +70,12 @@ def join_alike_labels(
     for first, second in combinations(shown, 2):
         if joined[first] == joined[second] or not alike[first, second]:
             continue
-        if not are_apart(rows[first], rows[second], priors):
+        if not are_apart(rows[first], rows[second], settings):
             joined[joined == joined[second]] = joined[first]
     return numbered(joined[column])
 
 
-def _are_alike(table: Floats) -> NDArray[np.bool_]:
+def _are_alike(table: Floats) -> Bools:
     """For which pairs of rows the evidence is for one distribution behind both.
 
     The Dirichlet–multinomial evidence, with concentration 1, of two rows of counts together is
@@ -91,12 +90,8 @@ def _are_alike(table: Floats) -> NDArray[np.bool_]:
 
 
 def join_uncut_pieces(
-    labels: NDArray[np.int64],
-    variable: int,
-    shape: WholeRows | None,
-    members: NDArray[np.int64],
-    priors: Priors,
-) -> NDArray[np.int64]:
+    labels: Integers, variable: int, shape: WholeRows | None, members: Integers, settings: Settings
+) -> Integers:
     """Join components over X that differ in one variable only, and there without a valley.
 
     ``labels`` (T, n) are the components over X, ``members`` (N,) the component of each row. The
@@ -113,12 +108,12 @@ def join_uncut_pieces(
         for first, second in combinations([t for t in rows if len(rows[t])], 2):
             if pieces[first] == pieces[second]:
                 continue
-            if not are_apart(rows[first], rows[second], priors):
+            if not are_apart(rows[first], rows[second], settings):
                 pieces[pieces == pieces[second]] = pieces[first]
     return numbered(pieces)
 
 
-def are_apart(first: Floats, second: Floats, priors: Priors) -> bool:
+def are_apart(first: Floats, second: Floats, settings: Settings) -> bool:
     """Whether a density valley lies between two pieces, along the line that parts them best."""
     if min(len(first), len(second)) == 0:
         return False
@@ -136,21 +131,24 @@ def are_apart(first: Floats, second: Floats, priors: Priors) -> bool:
     valley = 1 + int(np.argmin(counts[1:-1]))
     depth = counts[valley]
     peak = min(counts[:valley].max(), counts[valley + 1 :].max())
-    is_deep = depth < priors.valley_share * peak
-    if is_deep and peak - depth > priors.valley_errors * np.sqrt(peak + depth):
+    if peak - depth > settings.priors.clear_errors * np.sqrt(peak + depth):
         return True
     nothing_between = float(right[0] - left[-1]) > 0
-    return nothing_between and distance > priors.clear_distance * float(left.std() + right.std())
+    return nothing_between and distance > settings.priors.clear_errors * float(
+        left.std() + right.std()
+    )
 
 
-def rows_of_a_peak(priors: Priors) -> float:
+def rows_of_a_peak(settings: Settings) -> float:
     """The fewest rows of a component of unknown shape: a peak that fewer make could be chance."""
-    return priors.valley_errors**2
+    return settings.priors.clear_errors**2
 
 
-def typical_tails(block: Floats, budget: Budget, priors: Priors) -> float | None:
+def typical_tails(block: Floats, settings: Settings) -> float | None:
     """:func:`tail_ratio` of some of the rows, evenly spaced: they are in the order of values."""
-    return tail_ratio(block[:: max(1, len(block) // budget.tail_rows)], priors.rows_to_judge)
+    return tail_ratio(
+        block[:: max(1, len(block) // settings.budget.shape_rows)], settings.priors.rows_to_judge
+    )
 
 
 def tail_ratio(block: Floats, fewest_rows: int) -> float | None:

@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import Family, Prior
-from mixoracle.families.base import Floats
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ class ComponentTable:
         evidence must not ask for more than were seen.
     """
 
-    labels: NDArray[np.int64]
+    labels: Integers
     statistics: tuple[Floats, ...]
     families: tuple[Family, ...]
     priors: tuple[Prior, ...]

@@ -14,10 +14,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import DataWarning
-from mixoracle.families.base import Floats
 from mixoracle.observations import Observations
 
 # Multiples of a rounding step, in floating point, are off by far less than this share of it.
@@ -59,7 +58,7 @@ def rounding_step(column: Floats) -> float:
     return step if is_grid else 0.0
 
 
-def without_copies(observations: Observations) -> tuple[Observations, NDArray[np.int64]]:
+def without_copies(observations: Observations) -> tuple[Observations, Integers]:
     """The rows that are no copy of an earlier one, and which of them each row is, (N,).
 
     Two rows are copies if they agree in every column, and one of the values that they share is a

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import Bipartite, Projection
 from mixoracle.model.joint_states import configurations
@@ -25,8 +25,6 @@ from mixoracle.oracles.protocol import (
     TolerantOracle,
 )
 from mixoracle.oracles.subsets import checked_members, count_by_parents, log_counts_by_parents
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +117,7 @@ class GraphCounts:
     """
 
     graph: Bipartite
-    weights: NDArray[np.float64]
+    weights: Floats
 
     @property
     def n_observed(self) -> int:
@@ -132,7 +130,7 @@ class GraphCounts:
             count_by_parents(self.graph, checked_members(subset, self.n_observed))
         )
 
-    def log_counts(self, subsets: Integers, /) -> NDArray[np.float64]:
+    def log_counts(self, subsets: Integers, /) -> Floats:
         """Return log k(S) for each row of an (n_subsets, size) array."""
         return log_counts_by_parents(self.graph, subsets)
 
@@ -160,7 +158,7 @@ class DecodedCounts(GraphCounts):
     """
 
     seen: Integers
-    certainty: NDArray[np.float64]
+    certainty: Floats
     rivals: Rivals
 
     def count(self, subset: Iterable[int], /) -> ComponentCount:

@@ -15,8 +15,8 @@ from functools import cache
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle._checks import make_generator
 from mixoracle.decoding import Explanation, decode
 from mixoracle.families.choice import Families
@@ -31,8 +31,6 @@ from mixoracle.observations import Observations
 from mixoracle.oracles.candidate import Assignment, Candidate, DecodedCounts, Rivals
 from mixoracle.oracles.counts import ComponentCount
 from mixoracle.oracles.run import Report, Run, Stage, to_log
-
-Integers = NDArray[np.int64]
 
 
 class DecodingOracle(ABC):
@@ -78,7 +76,7 @@ class DecodingOracle(ABC):
         """Learn from observations; ``progress`` is called with each stage."""
         run = Run(make_generator(self.random_state), report=progress or to_log)
         run.report(Stage.PREPARING)
-        prepared = prepare(observations, self.families, run.priors)
+        prepared = prepare(observations, self.families, run.settings)
         self.candidates_ = self.candidates(prepared, run)
         return self
 
@@ -122,7 +120,7 @@ def decoded_candidates(source: str, labelled: Labelled, run: Run) -> tuple[Candi
     prepared = labelled.prepared
     back = prepared.places
     table = component_table(labelled.rows, labelled.labelling)
-    explanations = decode(table, budget=run.budget, priors=run.priors)
+    explanations = decode(table, run.settings)
     graphs = [
         Bipartite(explanation.adjacency[back], explanation.domain_sizes, 0.0, "decoded")
         for explanation in explanations
@@ -130,48 +128,27 @@ def decoded_candidates(source: str, labelled: Labelled, run: Run) -> tuple[Candi
     evidence = tuple(explanation.log_evidence for explanation in explanations)
     rivals = Rivals(tuple(graphs), evidence)
     certainty = np.array([merging.confidence for merging in labelled.labelling.mergings])[back]
-    return tuple(
-        _candidate(
-            source,
-            DecodedCounts(
-                graph,
-                _weights(explanation, table),
-                table.labels[:, back],
-                certainty,
-                rivals,
-            ),
-            explanation,
-            table,
-            prepared,
-            run,
-        )
-        for graph, explanation in zip(graphs, explanations, strict=True)
-    )
-
-
-def _candidate(
-    source: str,
-    counts: DecodedCounts,
-    explanation: Explanation,
-    table: ComponentTable,
-    prepared: Prepared,
-    run: Run,
-) -> Candidate:
     names = [prepared.observations.names[i] for i in prepared.variables]
-    rows = _assigning(explanation, table, prepared, run)
-    return Candidate(
-        source=source,
-        counts=counts,
-        assign=lambda _graph: Assignment(counts, rows()),
-        graph=counts.graph,
-        log_evidence=explanation.log_evidence,
-        repairs=_repairs(explanation, table, names),
-        n_agreed=explanation.n_agreed,
-        n_proposals=explanation.n_proposals,
-    )
+    candidates = []
+    for graph, explanation in zip(graphs, explanations, strict=True):
+        weights = _weights(explanation, table)
+        counts = DecodedCounts(graph, weights, table.labels[:, back], certainty, rivals)
+        candidates.append(
+            Candidate(
+                source=source,
+                counts=counts,
+                assign=_assigning(counts, explanation, table, prepared, run),
+                graph=graph,
+                log_evidence=explanation.log_evidence,
+                repairs=_repairs(explanation, table, names),
+                n_agreed=explanation.n_agreed,
+                n_proposals=explanation.n_proposals,
+            )
+        )
+    return tuple(candidates)
 
 
-def _weights(explanation: Explanation, table: ComponentTable) -> NDArray[np.float64]:
+def _weights(explanation: Explanation, table: ComponentTable) -> Floats:
     """The share of the rows in each joint state, in C order."""
     n_states = int(np.prod(explanation.domain_sizes, dtype=np.int64))
     held = np.bincount(explanation.assignment, table.counts, n_states)
@@ -179,27 +156,26 @@ def _weights(explanation: Explanation, table: ComponentTable) -> NDArray[np.floa
 
 
 def _assigning(
-    explanation: Explanation, table: ComponentTable, prepared: Prepared, run: Run
-) -> Callable[[], Integers]:
+    counts: DecodedCounts,
+    explanation: Explanation,
+    table: ComponentTable,
+    prepared: Prepared,
+    run: Run,
+) -> Callable[[Bipartite], Assignment]:
     """A function that assigns every row to its most likely joint state, once."""
 
     @cache
-    def assign() -> Integers:
+    def assign() -> Assignment:
         codes = configurations(explanation.adjacency, explanation.domain_sizes)
+        own = codes[explanation.assignment]
         components = [
-            family.components(
-                pool(statistics, codes[explanation.assignment, i], int(codes[:, i].max()) + 1),
-                prior,
-            )
-            for i, (statistics, family, prior) in enumerate(
-                zip(table.statistics, table.families, table.priors, strict=True)
-            )
+            family.components(pool(statistics, own[:, i], int(codes[:, i].max()) + 1), prior)
+            for i, (statistics, family, prior) in enumerate(table.variables())
         ]
-        weights = _weights(explanation, table)
-        states = most_likely_states(prepared, components, codes, weights, run.budget)
-        return prepared.in_own_order(states)
+        states = most_likely_states(prepared, components, codes, counts.weights, run.settings)
+        return Assignment(counts, prepared.in_own_order(states))
 
-    return assign
+    return lambda _graph: assign()
 
 
 def _repairs(explanation: Explanation, table: ComponentTable, names: list[str]) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from functools import cached_property
 from math import log, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.model import Bipartite, ComponentSet, LatentModel, Projection
 from mixoracle.model.joint_states import distinct_rows, numbered_columns
 from mixoracle.oracles.subsets import checked_members, checked_subsets, log_counts_by_parents
@@ -71,7 +71,7 @@ class ExactOracle:
             self._counts[members] = self._count(members)
         return self._counts[members]
 
-    def log_counts(self, subsets: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def log_counts(self, subsets: Integers, /) -> Floats:
         """Return log k(S) for each row of an (n_subsets, size) array."""
         if self.is_nondegenerate:
             model = self.model
@@ -97,11 +97,11 @@ class ExactOracle:
         return tuple(int(j) for j in np.flatnonzero(self.model.bipartite.any(axis=0)))
 
     @cached_property
-    def _visible_joint(self) -> NDArray[np.float64]:
+    def _visible_joint(self) -> Floats:
         return self.model.joint.marginal(self._visible_latents).table
 
     @cached_property
-    def _first_equal(self) -> tuple[NDArray[np.int64], ...]:
+    def _first_equal(self) -> tuple[Integers, ...]:
         """For each X_i, the first component that each of its components equals."""
         return tuple(map(_first_equal_component, self.model.components or ()))
 
@@ -127,7 +127,7 @@ class ExactOracle:
         return len(np.unique(self._projection.labels[:, chosen], axis=0)) if chosen else 1
 
 
-def _first_equal_component(held: ComponentSet) -> NDArray[np.int64]:
+def _first_equal_component(held: ComponentSet) -> Integers:
     """The first equal component of each component.
 
     Comparing all pairs is slow for a variable with hundreds of components. Equal ones have equal

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from mixoracle._arrays import Floats
 from mixoracle._checks import check_whole
-from mixoracle.families.base import Floats
 from mixoracle.families.choice import Families
 from mixoracle.families.product import joined_families
 from mixoracle.labels.labelling import Rows
@@ -70,18 +70,18 @@ class ProjectionOracle(DecodingOracle):
 
     def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
         run = run.with_own(self.max_components, self.n_jobs, self.random_state)
-        max_starts = run.budget.mixture_starts if self.max_starts is None else self.max_starts
+        max_starts = (
+            run.settings.budget.mixture_starts if self.max_starts is None else self.max_starts
+        )
         check_whole("max_starts", max_starts, at_least=1)
         limit = run.components_of_one_variable(prepared.n_samples)
         searched = prepared.for_search()
         with threadpool_limits(limits=1):
             run.report(Stage.MIXTURE)
-            rows = searched.searched_rows(searched.draw(run.budget.mixture_rows, run.rng))
+            rows = searched.searched_rows(searched.draw(run.settings.budget.mixture_rows, run.rng))
             variables, coordinates = _as_the_mixture_sees(rows)
-            mixture = fit_mixture(
-                variables, coordinates, max_starts, run.rng, run.budget, run.priors
-            )
-            labelling = label_along(rows, mixture.responsibilities, limit, run.budget, run.priors)
+            mixture = fit_mixture(variables, coordinates, max_starts, run.rng, run.settings)
+            labelling = label_along(rows, mixture.responsibilities, limit)
             run.report(Stage.DECODING)
             return decoded_candidates("projection", Labelled(searched, rows, labelling), run)
 

@@ -14,9 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mixoracle._arrays import Floats, Integers
 from mixoracle.model import Bipartite, Projection
 from mixoracle.observations import Observations
 
@@ -48,7 +46,7 @@ class MixtureOracle(Protocol):
 class BatchMixtureOracle(MixtureOracle, Protocol):
     """An oracle that answers many counts at once, for callers that need thousands of them."""
 
-    def log_counts(self, subsets: NDArray[np.int64], /) -> NDArray[np.float64]:
+    def log_counts(self, subsets: Integers, /) -> Floats:
         """Return log k(S) for each row of ``subsets``, an (n_subsets, size) array.
 
         Repeated members of a row are harmless. Logarithms, because k(S) outgrows 64 bits.
@@ -61,7 +59,7 @@ class AssigningOracle(MixtureOracle, Protocol):
     """A fitted oracle that knows which component over X each row belongs to."""
 
     @property
-    def assignments(self) -> NDArray[np.int64]:
+    def assignments(self) -> Integers:
         """The row of :meth:`projection` that each sample belongs to, (N,)."""
         ...
 

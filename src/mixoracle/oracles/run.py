@@ -17,7 +17,7 @@ import numpy as np
 
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.errors import InvalidInputError
-from mixoracle.settings import Budget, Priors
+from mixoracle.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -65,8 +65,7 @@ class Run:
     max_components: int | None = None
     n_jobs: int = 1
     report: Report = to_log
-    budget: Budget = Budget()
-    priors: Priors = Priors()
+    settings: Settings = Settings()
 
     def __post_init__(self) -> None:
         jobs = self.n_jobs
@@ -93,10 +92,10 @@ class Run:
 
     def components_of_one_variable(self, n_samples: int) -> int:
         """The most components that one variable may have, or why the limit cannot be had."""
-        fewest_rows = 2 * self.priors.rows_per_piece
-        affordable = max(1, n_samples // fewest_rows)
         if self.max_components is None:
-            return min(self.budget.components, affordable)
+            return self.settings.components_of_one(n_samples)
+        fewest_rows = self.settings.priors.rows_per_component
+        affordable = max(1, n_samples // fewest_rows)
         if self.max_components > affordable:
             raise InvalidInputError(
                 f"max_components = {self.max_components} needs at least "

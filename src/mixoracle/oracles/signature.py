@@ -65,11 +65,11 @@ class SignatureOracle(DecodingOracle):
 def _labelled(prepared: Prepared, run: Run) -> Labelled:
     """Label each variable on its own, then all of them together."""
     limit = run.components_of_one_variable(prepared.n_samples)
-    rows = prepared.searched_rows(prepared.draw(run.budget.search_rows, run.rng))
+    rows = prepared.searched_rows(prepared.draw(run.settings.budget.search_rows, run.rng))
     run.report(Stage.SEGMENTING)
-    single = label_each(rows, limit, run.n_jobs, run.rng, run.budget, run.priors)
+    single = label_each(rows, limit, run.n_jobs, run.rng, run.settings)
     run.report(Stage.JOINING)
-    return Labelled(prepared, rows, settle(rows, single, limit, run.budget, run.priors))
+    return Labelled(prepared, rows, settle(rows, single, limit, run.settings))
 
 
 def not_identifiable(
@@ -80,8 +80,10 @@ def not_identifiable(
     A variable that depends on no other has no latent that any oracle could see, and one that was
     seen through others is fine if all labels fitted together.
     """
-    labelling, chance = labelled.labelling, run.priors.dependent_by_chance
+    labelling = labelled.labelling
     suspects = _without_components_alone(prepared, labelling)
+    # So that all of them together raise a false alarm no more often than one may.
+    chance = run.settings.priors.false_alarm / max(1, len(suspects))
     whitened = [variable.whitened for variable in labelled.rows] if suspects else []
     return tuple(
         prepared.observations.names[prepared.variables[place]]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import Bipartite
 
@@ -24,7 +24,7 @@ def checked_members(subset: Iterable[int], n_observed: int) -> list[int]:
     return sorted({int(member) for member in members})
 
 
-def checked_subsets(subsets: NDArray[np.int64], n_observed: int) -> NDArray[np.int64]:
+def checked_subsets(subsets: Integers, n_observed: int) -> Integers:
     """Many sets of one size as an (n_subsets, size) array of observed variables."""
     rows = np.asarray(subsets)
     if rows.ndim != 2 or (rows.size and rows.dtype.kind not in "iu"):
@@ -46,11 +46,11 @@ def count_by_parents(bipartite: Bipartite, members: Iterable[int]) -> int:
     return prod(bipartite.domain_sizes[j] for j in parents)
 
 
-def log_counts_by_parents(bipartite: Bipartite, subsets: NDArray[np.int64]) -> NDArray[np.float64]:
+def log_counts_by_parents(bipartite: Bipartite, subsets: Integers) -> Floats:
     """Return log k(S) of many sets of one size at once, an (n_subsets, size) array."""
     rows = checked_subsets(subsets, bipartite.n_observed)
     hit = np.zeros((len(rows), bipartite.n_latent), dtype=np.bool_)
     for column in rows.T:
         hit |= bipartite.adjacency[column]
-    log_sizes: NDArray[np.float64] = np.log(np.array(bipartite.domain_sizes, dtype=float))
+    log_sizes: Floats = np.log(np.array(bipartite.domain_sizes, dtype=float))
     return hit @ log_sizes

@@ -135,7 +135,7 @@ def search(
         runner_up=runner_up,
     )
     check_method(method)
-    result = _METHODS[method](task)
+    result = METHODS[method](task)
     if result.is_tied:
         _LOGGER.warning("%r and %r score alike; P(H) cannot decide", result.graph, result.runner_up)
     return result
@@ -143,7 +143,7 @@ def search(
 
 def check_method(method: str, argument: str = "method") -> None:
     """Refuse what is not the name of a search; ``argument`` is what the caller calls it."""
-    check_kind(argument, method, _METHODS)
+    check_kind(argument, method, METHODS)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _by_size(task: _Task) -> SearchResult:
     return _by_exact(task) if fits else _by_ges(task)
 
 
-_METHODS: dict[str, Callable[[_Task], SearchResult]] = {
+METHODS: dict[str, Callable[[_Task], SearchResult]] = {
     "auto": _by_size,
     "exact": _by_exact,
     "ges": _by_ges,
