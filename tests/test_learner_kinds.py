@@ -315,7 +315,7 @@ class TestOddColumns:
     def test_constant_columns_and_variables_have_no_parents(self):
         problem = self.problem()
         frame = problem.observations.to_frame().assign(always="same", one=1.0)
-        learner = fitted(frame)
+        learner = fitted(Observations.from_frame(frame, keep=True))
         found = dict(zip(learner.model_.observed_names, learner.model_.bipartite, strict=True))
         assert not found["always"].any()
         assert not found["one"].any()
@@ -343,7 +343,7 @@ class TestOddColumns:
     def test_a_column_with_nothing_is_refused(self):
         frame = self.problem().observations.to_frame().assign(empty=np.nan)
         with pytest.raises(InvalidInputError, match="empty has no value in any row: drop it"):
-            fitted(frame)
+            fitted(Observations.from_frame(frame, keep=True))
 
     def test_a_row_with_nothing_gets_the_most_likely_state_and_is_said(self):
         problem = self.problem()

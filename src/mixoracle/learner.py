@@ -219,7 +219,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         :meth:`Observations.from_array <mixoracle.Observations.from_array>`.
         """
         source = Source.of(X, groups)
-        observations = source.observe(X)
+        observations = source.learned_from(X)
         oracle = resolve(self.oracle)
         known = self._known(observations.names)
         self._check_steps()

@@ -10,8 +10,8 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 
-    def invoke(*arguments):
-        return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+    def invoke(*arguments, **more):
+        return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], **more)
 
     return invoke
 

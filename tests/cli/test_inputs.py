@@ -50,9 +50,10 @@ def test_a_file_that_is_not_there(refused):
 
 
 def test_an_unknown_ending(refused, tmp_path):
-    (tmp_path / "data.xlsx").write_bytes(b"PK")
-    assert refused("data.xlsx") == (
-        "data.xlsx should end in one of .csv, .npz, .parquet, .tsv; got '.xlsx'"
+    (tmp_path / "data.ods").write_bytes(b"PK")
+    assert refused("data.ods") == (
+        "data.ods should end in one of .csv, .feather, .npz, .parquet, .tsv, .txt, .xlsx (text "
+        "also in .gz); got '.ods'"
     )
 
 
@@ -77,19 +78,11 @@ def test_an_empty_file(refused, tmp_path):
     )
 
 
-def test_a_wrong_encoding(refused, tmp_path, columns):
-    write_csv(tmp_path / "data.csv", {"größe": columns["a"], "b": columns["b"]}, "latin-1")
-    sentence = refused("data.csv")
-    assert sentence.startswith("data.csv should be UTF-8 text: ")
-    assert sentence.endswith("; save it as UTF-8")
-
-
-def test_another_separator(refused, tmp_path, columns):
-    path = write_csv(tmp_path / "data.csv", columns)
-    path.write_text(path.read_text().replace(",", ";"))
+def test_bytes_that_are_no_text(refused, tmp_path):
+    (tmp_path / "data.csv").write_bytes(bytes(range(256)))
     assert refused("data.csv") == (
-        "data.csv should separate its cells by ','; its lines hold ';' instead: convert it, or "
-        "rename it if it is a .tsv"
+        "data.csv should be UTF-8, UTF-16 or Latin-1 text; it holds bytes that are no text: save "
+        "it as UTF-8"
     )
 
 
@@ -111,7 +104,10 @@ def test_an_unknown_column_to_drop(refused, tmp_path, columns):
 def test_an_unknown_id_column(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv", "--id-column", "name") == (
-        "--id-column names 'name', which is not there; there are 'a', 'b', 'c'"
+        "--id names the column 'name', which is not there; there are 'a', 'b', 'c'"
+    )
+    assert refused("data.csv", "--keep", "name") == (
+        "--keep names the column 'name', which is not there; there are 'a', 'b', 'c'"
     )
 
 
@@ -178,7 +174,7 @@ def test_groups_of_a_width_that_does_not_divide(refused, tmp_path, columns):
 def test_groups_that_are_no_file(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv", "--groups", "pairs") == (
-        "--groups should be a width or a file that ends in .toml or .json; got 'pairs'"
+        "--groups should be a width, prefix or a file that ends in .toml or .json; got 'pairs'"
     )
     assert refused("data.csv", "--groups", "pairs.toml") == (
         "--groups names pairs.toml; there is no such file"
@@ -194,23 +190,31 @@ def test_text_among_numbers(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", columns)
     assert refused("data.csv") == (
         "column 'b' should hold numbers or labels, not both; row 0 is '0.346' and row 7 is "
-        "'n.d.': mark missing numbers by NaN or an empty cell, or declare the column with "
-        "--categorical"
+        "'n.d.': mark missing numbers by NaN or an empty cell, name the word with --na, or declare "
+        "the column with --categorical"
     )
 
 
-def test_an_empty_column(refused, tmp_path, columns):
+def test_an_empty_column_that_is_kept(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", {**columns, "e": [""] * ROWS})
-    assert refused("data.csv") == (
+    assert refused("data.csv", "--keep", "e") == (
         "column 'e' should hold values; it is empty: leave it out with --drop 'e'"
     )
 
 
-def test_a_constant_column(refused, tmp_path, columns):
+def test_a_constant_column_that_is_kept(refused, tmp_path, columns):
     write_csv(tmp_path / "data.csv", {**columns, "k": [5] * ROWS})
-    assert refused("data.csv") == (
+    assert refused("data.csv", "--keep", "k") == (
         "'k' should vary from case to case; it is constant and says nothing: leave it out with "
         "--drop 'k'"
+    )
+
+
+def test_nothing_but_identifiers(refused, tmp_path):
+    write_csv(tmp_path / "data.csv", {"part": [f"P{i}" for i in range(ROWS)], "n": range(ROWS)})
+    assert refused("data.csv") == (
+        "at least one column should be a measurement; none seems to be one: 'part' (different in "
+        "every row), 'n' (counts the rows): name those that are with --keep"
     )
 
 
@@ -363,6 +367,112 @@ def test_a_column_that_says_nothing_new_is_noted(run, tmp_path, columns):
     assert understood(run, "data.csv")["notes"] == [
         "'copy' equals 'a' in every row and says nothing new; leave one out with --drop 'copy'"
     ]
+
+
+def everyday(columns):
+    """A table as a machine writes it: an index, a date, identifiers, a constant."""
+    return {
+        "": range(ROWS),
+        "Timestamp": [f"2024-03-{day % 28 + 1:02d} 08:{day:02d}" for day in range(ROWS)],
+        "Part ID": [f"P{i:04d}" for i in range(ROWS)],
+        **columns,
+        "Plant": ["Graz"] * ROWS,
+    }
+
+
+def test_columns_that_are_no_measurements_are_set_aside_and_noted(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", everyday(columns))
+    held = understood(run, "data.csv")
+    assert [v["name"] for v in held["variables"]] == ["a", "b", "c"]
+    assert held["notes"] == [
+        "set aside as no measurements: 'Unnamed: 0' (an index without a name), 'Timestamp' (dates "
+        "or times), 'Part ID' (different in every row), 'Plant' (the same in every row); --keep "
+        "COLUMN brings a column back"
+    ]
+
+
+def test_keep_id_and_family_overrule(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", everyday(columns))
+    said = ["--id", "Part ID", "--keep", "Timestamp", "--drop", "Plant"]
+    held = understood(run, "data.csv", *said, "--family", "Unnamed: 0=counts")
+    assert kinds_of(held) == {
+        "Unnamed: 0": "counts",
+        "Timestamp": "levels",
+        **dict.fromkeys("abc", "numbers"),
+    }
+
+
+def test_identifiers_head_the_states(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", everyday(columns))
+    result = run("learn", "data.csv", "--id", "Part ID", "--out", "result")
+    assert result.exit_code == 0, result.output
+    lines = (tmp_path / "result" / "states.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in lines[:3]] == ["Part ID", "P0000", "P0001"]
+
+
+def test_what_was_read_is_shown_before_the_work_starts(run, tmp_path, columns):
+    write_csv(tmp_path / "data.csv", everyday(columns))
+    shown = run("learn", "data.csv", "--out", "result").output
+    assert shown.index("Note: set aside") < shown.index("step 1 of")
+
+
+def test_different_identifiers_are_not_said_to_be_equal(run, tmp_path, columns):
+    columns["one"] = [f"A{i}" for i in range(ROWS)]
+    columns["two"] = [f"B{i}" for i in range(ROWS)]
+    write_csv(tmp_path / "data.csv", columns)
+    (note,) = understood(run, "data.csv", "--keep", "one", "--keep", "two")["notes"] or [""]
+    assert "equals" not in note
+
+
+def test_a_table_of_another_country(run, tmp_path, columns):
+    text = write_csv(tmp_path / "plain.csv", {"größe": columns["a"], "b": columns["b"]}).read_text()
+    text = text.replace(",", ";").replace(".", ",")
+    (tmp_path / "data.csv").write_bytes(text.encode("latin-1"))
+    held = understood(run, "data.csv")
+    assert kinds_of(held) == {"größe": "numbers", "b": "numbers"}
+    assert held["notes"] == [
+        "data.csv is not UTF-8 and was read as Latin-1; say --encoding if letters look wrong"
+    ]
+    (tmp_path / "data.tsv").write_bytes(text.encode("utf-16"))
+    said = ["--sep", "semicolon", "--decimal", ",", "--encoding", "utf-16"]
+    assert understood(run, "data.tsv", *said)["variables"] == held["variables"]
+
+
+def test_a_question_in_words_of_the_command_line(refused, run, tmp_path, columns):
+    columns["a"] = [f'"{1 + i},{100 + i}"' for i in range(ROWS)]
+    write_csv(tmp_path / "data.csv", columns)
+    assert refused("data.csv") == (
+        "column 'a' holds '1,100', which may be 1100 or 1.1: say which with --decimal . or "
+        "--decimal ,"
+    )
+    assert kinds_of(understood(run, "data.csv", "--decimal", "."))["a"] == "numbers"
+
+
+def test_words_for_missing(run, tmp_path, columns):
+    columns["a"][3], columns["b"][4] = "n.d.", -999
+    write_csv(tmp_path / "data.csv", columns)
+    held = understood(run, "data.csv", "--na", "n.d.", "--na", "-999")
+    missing = {v["name"]: v["missing"] for v in held["variables"]}
+    assert missing == {"a": 1 / ROWS, "b": 1 / ROWS, "c": 0}
+
+
+def test_a_file_without_names(run, tmp_path, columns):
+    path = write_csv(tmp_path / "data.csv", columns)
+    path.write_text("\n".join(path.read_text().splitlines()[1:]))
+    held = understood(run, "data.csv")
+    assert held["rows"] == ROWS
+    assert [v["name"] for v in held["variables"]] == ["X1", "X2", "X3"]
+    assert held["notes"][0].endswith("say --header if it does hold names")
+    assert understood(run, "data.csv", "--header")["rows"] == ROWS - 1
+    assert understood(run, "data.csv", "--no-header")["notes"] == []
+
+
+def test_standard_input(run, tmp_path, columns):
+    table = write_csv(tmp_path / "data.csv", columns).read_bytes()
+    result = run("learn", "-", "--dry-run", "--json", input=table)
+    assert json.loads(result.stdout)["rows"] == ROWS
+    assert run("learn", "-", "--out", "result", input=table).exit_code == 0
+    assert json.loads((tmp_path / "result" / "run.json").read_text())["data"]["rows"] == ROWS
 
 
 def test_a_dry_run_shows_a_table_and_leaves_nothing(run, tmp_path, columns):

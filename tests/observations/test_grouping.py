@@ -89,9 +89,9 @@ def test_integer_labels_of_a_frame_go_before_positions():
         ([[[0]], 1, 2], "groups should name columns by text or number"),
         ([None], "columns should be listed by name or number; got None"),
         ([[True], 1, 2], "names the column True"),
-        ("abc", "groups should be a width, a sequence"),
-        (2.5, "groups should be a width, a sequence"),
-        (True, "groups should be a width, a sequence"),
+        ("abc", "groups should be a width, 'prefix', a function"),
+        (2.5, "groups should be a width, 'prefix', a function"),
+        (True, "groups should be a width, 'prefix', a function"),
         ({"": [0, 1, 2]}, "the name of an observed variable should be text"),
         ({1: [0, 1, 2]}, "the name of an observed variable should be text"),
     ],
@@ -172,3 +172,21 @@ def test_categorical_by_label_number_column_and_variable():
         declared_categorical(columns, plan, ["PP"])
     with pytest.raises(InvalidInputError, match="categorical names column 3"):
         declared_categorical(columns, plan, [3])
+
+
+def test_names_that_begin_alike_are_a_group():
+    columns = InputColumns.named(["blood_hb", "pulse", "blood_crp", "heart rate", "gene5"])
+    plan = plan_groups(columns, "prefix")
+    assert plan.names == ("blood", "pulse", "heart rate", "gene5")
+    assert plan.members == ((0, 2), (1,), (3,), (4,))
+
+
+def test_a_function_of_the_name_gives_the_group():
+    columns = InputColumns.named(["hb", "crp", "pulse"])
+    plan = plan_groups(columns, lambda name: None if name == "pulse" else "blood")
+    assert dict(zip(plan.names, plan.members, strict=True)) == {"blood": (0, 1), "pulse": (2,)}
+
+
+def test_columns_without_names_cannot_be_grouped_by_them():
+    with pytest.raises(InvalidInputError, match="an array has none: give numbers of columns"):
+        plan_groups(InputColumns(2), "prefix")

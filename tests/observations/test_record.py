@@ -88,16 +88,22 @@ def test_frames_round_trip(mixed):
     assert mixed.to_frame()["a[1]"].cat.categories.tolist() == ["x", "y"]
 
 
-@pytest.mark.parametrize("frame", [np.ones((2, 2)), pd.Series([1.0]), None])
+@pytest.mark.parametrize("frame", [np.ones((2, 2)), [1.0], None])
 def test_what_is_no_frame_is_refused(frame):
-    with pytest.raises(InvalidInputError, match="from_frame needs a pandas frame"):
+    with pytest.raises(InvalidInputError, match="from_frame needs a table with named columns"):
         Observations.from_frame(frame)
 
 
-def test_frames_with_two_levels_of_names_are_refused():
-    frame = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", 0), ("a", 1)]))
-    with pytest.raises(InvalidInputError, match="one level of column names"):
-        Observations.from_frame(frame)
+def test_ids_name_the_rows_and_are_no_data():
+    frame = pd.DataFrame({"case": ["p", "q", None], "a": [1.0, 2.0, 3.0]})
+    held = Observations.from_frame(frame, id="case")
+    assert held.names == ("a",)
+    assert held.ids == ("p", "q", "")
+    assert held.take([1]).ids == ("q",)
+    assert held.take(slice(0, 2)).select(["a"]).ids == ("p", "q")
+    assert held == Observations.from_frame(frame, drop="case")
+    with pytest.raises(InvalidInputError, match="ids should name each of the 3 rows; got 1"):
+        Observations(held.values, held.names, ids=("p",))
 
 
 def test_frames_with_repeated_names_are_refused():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,11 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.errors import DataWarning, FileFormatError, InvalidInputError
 from mixoracle.families import registry
 from mixoracle.mixtures.columns import Column, read_columns
 from mixoracle.observations import ColumnKind, Observations
-from mixoracle.observations.grouping import did_you_mean
+from mixoracle.observations.columns import Spelling
+from mixoracle.observations.dialects import TextOptions
+from mixoracle.observations.files import read_file
+from mixoracle.observations.grouping import PREFIX, Choices, did_you_mean
 from mixoracle.report.words import listed, missing_note
 
 if TYPE_CHECKING:
@@ -56,7 +60,13 @@ class InputChoices:
     categorical: tuple[str, ...] = ()
     family: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     id_column: str | None = None
+    sep: str | None = None
+    decimal: str | None = None
+    na: tuple[str, ...] = ()
+    header: bool | None = None
+    encoding: str | None = None
 
 
 def read_input(path: str, choices: InputChoices) -> Input:
@@ -67,21 +77,52 @@ def read_input(path: str, choices: InputChoices) -> Input:
     labels = [name for name, kind in kinds.items() if kind is ColumnKind.CATEGORICAL]
     labels += [name for name, family in declared.items() if family == registry.LEVELS]
     categorical = True if everywhere == registry.LEVELS else list(dict.fromkeys(labels))
-    try:
-        observations, ids = _read_with_ids(path, groups, categorical, choices)
-    except InvalidInputError as error:
-        raise type(error)(_in_options(str(error), choices)) from error
+    observations, notes = _read(path, groups, categorical, [*kinds, *declared], choices)
     _check_continuous(observations, kinds)
-    notes = _check_usable(observations)
+    notes += _check_usable(observations)
     families = _families(observations, kinds, everywhere, declared)
-    given = Input(observations, ids, families=families)
+    given = Input(observations, observations.ids, families=families)
     said = (
         missing_note(given.columns, observations.n_samples),
         _guess_note(given.columns),
         *notes,
         *_duplicates(observations),
     )
-    return Input(observations, ids, tuple(note for note in said if note), families)
+    return Input(observations, observations.ids, tuple(note for note in said if note), families)
+
+
+def _read(
+    path: str,
+    groups: Groups,
+    categorical: list[str] | bool,
+    described: Sequence[str],
+    choices: InputChoices,
+) -> tuple[Observations, list[str]]:
+    """The observations, and what was noted while they were read, in words of the command line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            observations = read_file(
+                path,
+                Choices(
+                    groups,
+                    categorical=categorical,
+                    drop=choices.drop,
+                    keep=choices.keep,
+                    id=choices.id_column,
+                    spelling=Spelling.of(choices.decimal, choices.na),
+                    described=described,
+                ),
+                TextOptions(
+                    SEPARATOR_NAMES.get(choices.sep or "", choices.sep),
+                    choices.header,
+                    choices.encoding,
+                ),
+            )
+        except InvalidInputError as error:
+            raise type(error)(_in_options(str(error), choices)) from error
+    notes = [_in_options(str(warning.message), choices) for warning in caught]
+    return observations, notes
 
 
 def _guess_note(columns: Sequence[Column]) -> str:
@@ -174,14 +215,29 @@ _OPTIONS = {
     "of groups": "of --groups",
     "in drop;": "in --drop;",
     "by groups": "by --groups",
-    "declare the column categorical": "declare the column with --categorical",
+    "or declare the column categorical": "or declare the column with --categorical",
+    "keep names": "--keep names",
+    "id names": "--id names",
+    "with keep=": "with --keep",
+    "keep= brings a column back": "--keep COLUMN brings a column back",
+    "with na=": "with --na",
+    "with decimal='.' or decimal=','": "with --decimal . or --decimal ,",
+    "with decimal=',' or decimal='.'": "with --decimal , or --decimal .",
+    "decimal should": "--decimal should",
+    "sep should": "--sep should",
+    "encoding should": "--encoding should",
+    "encoding=": "--encoding",
+    "header=True": "--header",
+    "header=False": "--no-header",
+    "sep=": "--sep ",
 }
+# A tab is hard to type.
+SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "semicolon": ";", "comma": ","}
 
 
 def _in_options(message: str, choices: InputChoices) -> str:
     """The message in the words of the command line."""
     said = {
-        "--id-column": [choices.id_column],
         "--categorical": choices.categorical,
         "--family": [entry.rpartition("=")[0] for entry in choices.family],
     }
@@ -200,8 +256,8 @@ def _in_options(message: str, choices: InputChoices) -> str:
 
 def read_groups(given: str | None) -> Groups:
     """None, a width, or the mapping in a TOML or JSON file."""
-    if given is None:
-        return None
+    if given is None or given == PREFIX:
+        return given
     try:
         return int(given)
     except ValueError:
@@ -236,7 +292,7 @@ def _read_mapping(given: str, option: str) -> dict[str, Any]:
     file = Path(given)
     readers = {".toml": tomllib.loads, ".json": json.loads}
     if file.suffix.lower() not in readers:
-        wanted = "a width or a file" if option == "--groups" else "name=kind or a file"
+        wanted = "a width, prefix or a file" if option == "--groups" else "name=kind or a file"
         raise InvalidInputError(
             f"{option} should be {wanted} that ends in .toml or .json; got {given!r}"
         )
@@ -251,30 +307,6 @@ def _read_mapping(given: str, option: str) -> dict[str, Any]:
     if not isinstance(document, Mapping):
         raise FileFormatError(f"{given} should map names to columns; it is no such table")
     return dict(document)
-
-
-def _read_with_ids(
-    path: str, groups: Groups, categorical: list[str] | bool, choices: InputChoices
-) -> tuple[Observations, tuple[str, ...] | None]:
-    drop, name = list(choices.drop), choices.id_column
-    if name is None:
-        return Observations.read(path, groups, categorical=categorical, drop=drop), None
-    with_ids = categorical if isinstance(categorical, bool) else [*categorical, name]
-    if groups is None or isinstance(groups, Mapping):
-        wider = None if groups is None else {**groups, name: [name]}
-        whole = Observations.read(path, wider, categorical=with_ids, drop=drop)
-        data = whole.select([held for held in whole.names if held != name])
-    else:
-        # Blocks of equal width leave no place for one more column.
-        whole = Observations.read(path, categorical=with_ids, drop=drop)
-        data = Observations.read(path, groups, categorical=categorical, drop=[*drop, name])
-    return data, _labels(whole, name)
-
-
-def _labels(observations: Observations, name: str) -> tuple[str, ...]:
-    levels = observations.levels[observations.index(name)][0] or ()
-    codes = observations[name][:, 0]
-    return tuple("" if np.isnan(code) else levels[int(code)] for code in codes)
 
 
 def _check_continuous(observations: Observations, kinds: Mapping[str, ColumnKind]) -> None:
@@ -303,7 +335,7 @@ def _kinds_of(observations: Observations, name: str) -> set[ColumnKind]:
     return {by_column[name]} if name in by_column else set()
 
 
-def _check_usable(observations: Observations) -> tuple[str, ...]:
+def _check_usable(observations: Observations) -> list[str]:
     """Refuse what says nothing; return what is worth knowing."""
     if observations.n_samples < FEWEST_ROWS:
         raise InvalidInputError(
@@ -331,16 +363,19 @@ def _check_usable(observations: Observations) -> tuple[str, ...]:
                 f"it out with {' '.join(f'--drop {title!r}' for title in constant)}"
             )
         notes += [f"{title!r} is constant and is set aside" for title in constant]
-    return tuple(notes)
+    return notes
 
 
 def _duplicates(observations: Observations) -> list[str]:
     """Columns that say nothing new: equal to an earlier one in every row, gaps included."""
-    first: dict[bytes, str] = {}
+    first: dict[tuple[object, bytes], str] = {}
     notes = []
-    for title, column in zip(observations.column_names, observations.values.T, strict=True):
-        # Adding 0 makes -0.0 and 0.0 the same bytes.
-        earlier = first.setdefault((column + 0.0).tobytes(), title)
+    levels = [held for block in observations.levels for held in block]
+    for title, column, held in zip(
+        observations.column_names, observations.values.T, levels, strict=True
+    ):
+        # Adding 0 makes -0.0 and 0.0 the same bytes; codes are equal only with their levels.
+        earlier = first.setdefault((held, (column + 0.0).tobytes()), title)
         if earlier != title:
             notes.append(
                 f"{title!r} equals {earlier!r} in every row and says nothing new; leave one out "

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mixoracle.cli.tables import data_file, table_options
 from mixoracle.cli.terminal import (
     answer,
+    console,
     example,
     leave_if_failed,
     out_option,
@@ -20,9 +22,11 @@ from mixoracle.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from mixoracle.cli.inputs import Input
 
-_ANY_FILE = click.Path(dir_okay=False)
+_ANY_FILE = click.Path(dir_okay=False, allow_dash=True)
 _AT_LEAST_ONE = click.IntRange(min=1)
 
 
@@ -75,7 +79,7 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 @click.command(
     "learn",
     epilog=example(
-        "mixoracle learn patients.csv --groups panels.toml --id-column patient --out result",
+        "mixoracle learn patients.csv --groups panels.toml --id patient --out result",
         "with panels.toml:",
         'blood = ["hb", "crp", "leu"]',
         'heart = ["pulse", "pressure"]',
@@ -86,9 +90,10 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
 @out_option("Folder to leave the result in; needed unless --dry-run.")
 @click.option(
     "--groups",
-    metavar="FILE|N",
-    help="Which columns make one variable: a .toml or .json file that maps names to columns, or "
-    "a number of columns each. Left out, columns name[0], name[1], … belong together.",
+    metavar="FILE|N|prefix",
+    help="Which columns make one variable: a .toml or .json file that maps names to columns, "
+    "a number of columns each, or those whose names begin alike (blood_hb, blood_crp). "
+    "Left out, columns name[0], name[1], … belong together.",
 )
 @click.option(
     "--types",
@@ -109,8 +114,7 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
     multiple=True,
     metavar="[NAME=]FAMILY",
 )
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
-@click.option("--id-column", metavar="COLUMN", help="Column that names the cases; not learned.")
+@table_options
 @click.option(
     "--oracle",
     cls=_FromRegistry,
@@ -164,29 +168,41 @@ def command(
     categorical: tuple[str, ...],
     family: tuple[str, ...],
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     id_column: str | None,
+    sep: str | None,
+    decimal: str | None,
+    na: tuple[str, ...],
+    header: bool | None,
+    encoding: str | None,
     **settings: Any,
 ) -> None:
-    """Learn the hidden causes behind DATA (.csv, .tsv, .parquet or .npz).
+    """Learn the hidden causes behind DATA (.csv, .tsv, .txt, .parquet, .feather, .xlsx, .npz).
+
+    Text may be compressed (.csv.gz); - reads it from standard input.
 
     Leaves in the folder of --out: report.html to look at, model.json with its arrays, states.csv
     with the state of every case, graph.svg, run.json and evidence.json.
     """
     from mixoracle.cli.inputs import InputChoices, read_input
 
-    choices = InputChoices(groups, types, categorical, family, drop, id_column)
-    if dry_run:
-        _show_understood(read_input(data, choices), quiet, as_json)
-        return
-    if out is None:
+    choices = InputChoices(
+        *(groups, types, categorical, family, drop, keep, id_column),
+        *(sep, decimal, na, header, encoding),
+    )
+    if out is None and not dry_run:
         raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
-    given = read_input(data, choices)
-    failed = _learn(data, given, out, force, quiet, as_json, {**settings, **asdict(choices)})
+    with data_file(data) as file:
+        given = read_input(str(file), choices)
+        if out is None or dry_run:
+            _show_understood(given, quiet, as_json)
+            return
+        failed = _learn(file, given, out, force, quiet, as_json, {**settings, **asdict(choices)})
     leave_if_failed(strict and failed)
 
 
 def _learn(
-    data: str,
+    data: Path,
     given: Input,
     out: str,
     force: bool,
@@ -200,18 +216,27 @@ def _learn(
     from mixoracle.report.folder import new_folder
 
     # The folder is made first: no place to write should not cost an hour of learning.
-    with (
-        staged(PLANS.get(settings["oracle"], ()), quiet or as_json) as tell,
-        new_folder(out, replace=force, data=Path(data)) as folder,
-    ):
-        _, result = learn_into(folder, Path(data), given, settings, tell)
+    with new_folder(out, replace=force, data=data) as folder:
+        # What was read as what comes before the work, so that it can be stopped and corrected.
+        _show_read(console(quiet or as_json), given)
+        with staged(PLANS.get(settings["oracle"], ()), quiet or as_json) as tell:
+            _, result = learn_into(folder, data, given, settings, tell)
     evidence = result.evidence
     terminal = answer(text.summary_document(result.model, evidence, out), quiet, as_json)
-    terminal.print(text.kinds_table(evidence.columns, evidence.n_samples))
     for note in evidence.notes:
-        terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
+        if note not in given.notes:
+            terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
     terminal.print(text.summary(result.model, evidence, out))
     return bool(evidence.failure)
+
+
+def _show_read(terminal: Console, given: Input) -> None:
+    """How the columns were read, and what to point out about them."""
+    from mixoracle.report import text
+
+    terminal.print(text.kinds_table(given.columns, given.observations.n_samples))
+    for note in given.notes:
+        terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
 
 
 def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:

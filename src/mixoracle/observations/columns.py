@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
+from mixoracle.observations.numerals import DECIMAL_MARKS, read_numerals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +54,44 @@ class ColumnKind(Enum):
         return f"ColumnKind.{self.name}"
 
 
+@dataclass(frozen=True)
+class Spelling:
+    """How the cells of a table are spelled: its decimal mark, and further words for missing."""
+
+    decimal: str | None = None
+    na: frozenset[str] = frozenset()
+    # The mark that other columns have, for cells that leave it open.
+    hint: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, *DECIMAL_MARKS):
+            raise InvalidInputError(
+                f"decimal should be '.' or ','; got {self.decimal!r}: leave it out to have it found"
+            )
+
+    @staticmethod
+    def of(decimal: str | None, na: Any) -> Spelling:
+        """The caller's words, one or several; numbers are words as well."""
+        words = [na] if isinstance(na, (str, int, float)) else na
+        return Spelling(decimal, frozenset(str(word) for word in words))
+
+    @cached_property
+    def missing_words(self) -> frozenset[str]:
+        """All words that stand for a missing value."""
+        return MISSING_WORDS | self.na
+
+    @cached_property
+    def missing_numbers(self) -> tuple[float, ...]:
+        """The numbers that stand for a missing value, such as -999."""
+        return tuple(n for word in self.na if (n := spelled_number(word)) is not None)
+
+    def without_missing(self, numbers: Floats) -> Floats:
+        """The same numbers, NaN where they stand for a missing value."""
+        if not self.missing_numbers:
+            return numbers
+        return np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
+
+
 def check_text(text: object, what: str) -> str:
     """Return a name or label that can be written to a file and read back, or refuse it."""
     if not isinstance(text, str) or not text:
@@ -74,6 +115,9 @@ def spelled_number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+NO_REMARKS = Spelling()
 
 
 def sorted_levels(labels: Iterable[str]) -> Levels:
@@ -117,7 +161,12 @@ def _encode_masked(values: np.ma.MaskedArray[Any, Any], what: str, categorical: 
     return encode_column(plain, what, categorical)
 
 
-def encode_series(series: pd.Series[Any], what: str, categorical: bool = False) -> Encoded:
+def encode_series(
+    series: pd.Series[Any],
+    what: str,
+    categorical: bool = False,
+    spelling: Spelling = NO_REMARKS,
+) -> Encoded:
     """Encode a column of a frame, whatever its dtype stores missing values as."""
     import pandas as pd
 
@@ -128,13 +177,13 @@ def encode_series(series: pd.Series[Any], what: str, categorical: bool = False) 
         return encode_column(np.empty(0, dtype=np.dtype(dtype.kind)), what)
     if dtype.kind in "fiu" and not categorical:
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return encode_numbers(numbers, what)
-    return encode_cells(series.to_numpy(dtype=object).tolist(), what, categorical)
+        return encode_numbers(spelling.without_missing(numbers), what)
+    return encode_cells(series.to_numpy(dtype=object).tolist(), what, categorical, spelling)
 
 
 def _encode_categories(series: pd.Series[Any], what: str) -> Encoded:
     """Keep the levels of a pandas categorical in their order, used or not."""
-    labels = [None if _is_missing(held) else _label(held, what) for held in series.cat.categories]
+    labels = [None if is_missing(held) else _label(held, what) for held in series.cat.categories]
     levels = tuple(label for label in labels if label is not None)
     # A category that spells a missing value, and code -1 (the last entry), become NaN.
     codes = np.full(len(labels) + 1, np.nan)
@@ -155,14 +204,16 @@ def encode_numbers(values: NDArray[Any], what: str, categorical: bool = False) -
             )
         return numbers, None
     distinct, inverse = np.unique(values, return_inverse=True)
-    labels = [None if _is_missing(held) else _label(held, what) for held in distinct.tolist()]
+    labels = [None if is_missing(held) else _label(held, what) for held in distinct.tolist()]
     codes, levels = _encode_labels(labels)
     return codes[inverse.ravel()], levels
 
 
-def encode_cells(cells: Sequence[Any], what: str, categorical: bool = False) -> Encoded:
+def encode_cells(
+    cells: Sequence[Any], what: str, categorical: bool = False, spelling: Spelling = NO_REMARKS
+) -> Encoded:
     """Encode a list of Python objects: numbers, text, truth values, missing."""
-    present = [None if _is_missing(cell) else cell for cell in cells]
+    present = [None if is_missing(cell, spelling) else cell for cell in cells]
     types = {type(cell) for cell in present if cell is not None}
     foreign = [
         held  # Decimal is a number that does not register as Real
@@ -182,7 +233,20 @@ def encode_cells(cells: Sequence[Any], what: str, categorical: bool = False) -> 
             [np.nan if c is None else _as_float(c) for c in present], dtype=np.float64
         )
         return encode_numbers(numbers, what)
+    if types == {str}:
+        written = _written_numbers(present, what, spelling)
+        if written is not None:
+            return encode_numbers(written, what)
     return _encode_spelled(present, what)
+
+
+def _written_numbers(cells: Sequence[str | None], what: str, spelling: Spelling) -> Floats | None:
+    """Text that spells numbers as people write them, where Python would not read it as it is."""
+    if spelling.decimal != "," and not any(
+        cell is not None and spelled_number(cell) is None for cell in cells
+    ):
+        return None
+    return read_numerals(cells, what, spelling.decimal, spelling.hint)
 
 
 def _encode_spelled(cells: Sequence[Any], what: str) -> Encoded:
@@ -208,7 +272,8 @@ def _encode_spelled(cells: Sequence[Any], what: str) -> Encoded:
     raise InvalidInputError(
         f"{what} should hold numbers or labels, not both; row {first_number} is "
         f"{cells[first_number]!r} and row {first_text} is {cells[first_text]!r}: "
-        "mark missing numbers by NaN or an empty cell, or declare the column categorical"
+        "mark missing numbers by NaN or an empty cell, name the word with na=, or declare the "
+        "column categorical"
     )
 
 
@@ -219,15 +284,27 @@ def _encode_labels(labels: Sequence[str | None]) -> Encoded:
     return np.array([position[label] for label in labels], dtype=np.float64), levels
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any, spelling: Spelling = NO_REMARKS) -> bool:
+    """Whether a cell holds no value."""
     if cell is None or cell is np.ma.masked:
         return True
     if isinstance(cell, str):
-        return cell in MISSING_WORDS
+        return cell in spelling.missing_words
     # pandas.NA refuses comparison; it is known by name so that pandas need not be imported.
     if type(cell).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
+    if isinstance(cell, (float, np.floating)) and bool(np.isnan(cell)):
+        return True
+    return (
+        bool(spelling.missing_numbers)
+        and isinstance(cell, Real)
+        and (cell in spelling.missing_numbers)
+    )
+
+
+def row_names(cells: Iterable[Any], what: str) -> tuple[str, ...]:
+    """The names of the rows that a column holds, empty where it holds none."""
+    return tuple("" if is_missing(cell) else _label(cell, what) for cell in cells)
 
 
 def _as_float(cell: Any) -> float:

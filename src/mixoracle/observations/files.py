@@ -1,4 +1,4 @@
-"""Observations in files: ``.csv``, ``.tsv``, ``.parquet`` and ``.npz``; never a pickle.
+"""Observations in files: text, ``.parquet``, ``.feather``, ``.xlsx`` and ``.npz``; never a pickle.
 
 A file is trusted in nothing: one that is cut off, foreign, or needs unpickling is refused, with
 the place of the fault. Writing replaces a file in one step, and it reads back with the same names,
@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -22,30 +23,42 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError, MissingDependencyError
 from mixoracle.observations.columns import Levels
+from mixoracle.observations.dialects import COMPRESSED_ENDINGS, TextOptions
 from mixoracle.observations.gathering import as_block, gathered_blocks, gathered_frame
 from mixoracle.observations.grouping import Choices
 from mixoracle.observations.record import Observations
-from mixoracle.observations.text_files import read_text, write_text
+from mixoracle.observations.text_files import FOUND, read_text, write_text
 
 # The levels of the categorical columns of an .npz. Every variable's entry ends in ".npy", so no
 # variable can be called this.
 _LEVELS_ENTRY = "levels.json"
+# Marks a .parquet file as ours.
+_OUR_METADATA = {b"mixoracle": b"observations"}
 # Zip entries carry a date; a fixed one keeps equal observations equal in bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
-_Reader = Callable[[Path, Choices], Observations]
+_Reader = Callable[[Path, Choices, TextOptions], Observations]
 _Writer = Callable[[Observations, BinaryIO], None]
 
 
-def read_file(path: str | PathLike[str], choices: Choices) -> Observations:
+def read_file(
+    path: str | PathLike[str], choices: Choices, options: TextOptions = FOUND
+) -> Observations:
     """Read a file by its ending."""
-    file = Path(path)
+    file = checked_file(path)
     reader, _ = _by_ending(file)
+    return reader(file, choices, options)
+
+
+def checked_file(path: str | PathLike[str]) -> Path:
+    """A file that is there and not empty, of a kind that can be read."""
+    file = Path(path)
+    _by_ending(file)
     if not file.is_file():
         raise InvalidInputError(f"{file} should be a file of observations; there is no such file")
     if file.stat().st_size == 0:
         raise FileFormatError(f"{file} is empty; expected the names of columns and their values")
-    return reader(file, choices)
+    return file
 
 
 def write_file(observations: Observations, path: str | PathLike[str]) -> None:
@@ -54,29 +67,54 @@ def write_file(observations: Observations, path: str | PathLike[str]) -> None:
 
     file = Path(path)
     _, writer = _by_ending(file)
+    if writer is None:
+        raise InvalidInputError(
+            f"{file} is of a kind that is read only; write a file that ends in one of "
+            f"{', '.join(ending for ending, (_, held) in _kinds().items() if held)}"
+        )
     if not file.parent.is_dir():
         raise InvalidInputError(f"{file.parent} should be a folder to write to; make it first")
     with open_atomically(file) as stream:
         writer(observations, stream)
 
 
-def _by_ending(file: Path) -> tuple[_Reader, _Writer]:
-    known: dict[str, tuple[_Reader, _Writer]] = {
+def _kinds() -> dict[str, tuple[_Reader, _Writer | None]]:
+    return {
         ".csv": (partial(read_text, delimiter=","), partial(write_text, delimiter=",")),
-        ".tsv": (partial(read_text, delimiter="\t"), partial(write_text, delimiter="\t")),
+        ".feather": (_read_feather, None),
         ".npz": (_read_npz, _write_npz),
         ".parquet": (_read_parquet, _write_parquet),
+        ".tsv": (partial(read_text, delimiter="\t"), partial(write_text, delimiter="\t")),
+        ".txt": (partial(read_text, delimiter="\t"), None),
+        ".xlsx": (_read_excel, None),
     }
-    ending = file.suffix.lower()
-    if ending not in known:
+
+
+def _by_ending(file: Path) -> tuple[_Reader, _Writer | None]:
+    known = _kinds()
+    reader, writer = known.get(file_ending(file), (None, None))
+    if reader is None:
         raise InvalidInputError(
-            f"{file} should end in one of {', '.join(sorted(known))}; "
-            f"got {repr(ending) if ending else 'no ending'}"
+            f"{file} should end in one of {', '.join(known)} (text also in .gz); "
+            f"got {repr(file.suffix.lower()) if file.suffix else 'no ending'}"
         )
-    return known[ending]
+    return reader, None if is_packed(file) else writer
 
 
-def _read_npz(file: Path, choices: Choices) -> Observations:
+def is_packed(file: Path) -> bool:
+    """Whether the ending says that a file is compressed."""
+    return file.suffix.lower() in COMPRESSED_ENDINGS
+
+
+def file_ending(file: Path) -> str:
+    """The ending that tells the kind of a file; only text is read from a compressed one."""
+    if not is_packed(file):
+        return file.suffix.lower()
+    inner = Path(file.stem).suffix.lower()
+    return inner if inner in (".csv", ".tsv", ".txt") else file.suffix.lower()
+
+
+def _read_npz(file: Path, choices: Choices, _options: TextOptions) -> Observations:
     entries, levels = _load_npz(file)
     blocks = {name: as_block(held, name) for name, held in entries.items()}
     if len({len(block) for block in blocks.values()}) != 1:
@@ -155,14 +193,42 @@ def _write_npz(observations: Observations, stream: BinaryIO) -> None:
             archive.writestr(info, json.dumps(levels, ensure_ascii=False))
 
 
-def _read_parquet(file: Path, choices: Choices) -> Observations:
+def _read_parquet(file: Path, choices: Choices, _options: TextOptions) -> Observations:
     arrow, parquet = _pyarrow()
     try:
         # One file as it is: read_table would take folder names for columns.
         with parquet.ParquetFile(file) as source:
+            is_ours = _OUR_METADATA.items() <= (source.schema_arrow.metadata or {}).items()
             frame = source.read().to_pandas()
     except (arrow.ArrowException, OSError) as error:
         raise FileFormatError(f"{file} is cut off or not a .parquet file: {error}") from error
+    # All columns of a file that we wrote are measurements, whatever they look like.
+    return Observations(*gathered_frame(frame, replace(choices, keep=is_ours or choices.keep)))
+
+
+def _read_feather(file: Path, choices: Choices, _options: TextOptions) -> Observations:
+    arrow, _ = _pyarrow(".feather")
+    from pyarrow import feather
+
+    try:
+        frame = feather.read_table(file).to_pandas()
+    except (arrow.ArrowException, OSError) as error:
+        raise FileFormatError(f"{file} is cut off or not a .feather file: {error}") from error
+    return Observations(*gathered_frame(frame, choices))
+
+
+def _read_excel(file: Path, choices: Choices, _options: TextOptions) -> Observations:
+    import pandas as pd
+
+    try:
+        frame = pd.read_excel(file, engine="openpyxl")
+    except ImportError as error:
+        raise MissingDependencyError(
+            ".xlsx files need openpyxl, which is not installed: install mixoracle[excel], or save "
+            "the sheet as .csv"
+        ) from error
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+        raise FileFormatError(f"{file} is cut off or not an .xlsx file: {error}") from error
     return Observations(*gathered_frame(frame, choices))
 
 
@@ -181,15 +247,16 @@ def _write_parquet(observations: Observations, stream: BinaryIO) -> None:
                     arrow.array(codes, mask=missing), arrow.array(held, type=arrow.string())
                 )
             )
-    parquet.write_table(arrow.table(arrays, names=list(observations.column_names)), stream)
+    table = arrow.table(arrays, names=list(observations.column_names), metadata=_OUR_METADATA)
+    parquet.write_table(table, stream)
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def _pyarrow(ending: str = ".parquet") -> tuple[Any, Any]:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise MissingDependencyError(
-            ".parquet files need pyarrow, which is not installed: install mixoracle[parquet]"
+            f"{ending} files need pyarrow, which is not installed: install mixoracle[parquet]"
         ) from error
     return pyarrow, pyarrow.parquet

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,17 +17,32 @@ from mixoracle.observations.columns import (
     check_text,
     encode_column,
     encode_series,
+    row_names,
 )
+from mixoracle.observations.frames import as_dense, as_frame, flat_frame
 from mixoracle.observations.grouping import Choices, InputColumns, Plan, column_names, shown
+from mixoracle.observations.screening import reason_of_series, screened
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Values, names, widths and levels.
-Gathered = tuple[Floats, tuple[str, ...], tuple[int, ...], tuple[tuple[Levels | None, ...], ...]]
+
+class Gathered(NamedTuple):
+    """The fields of a record of observations."""
+
+    values: Floats
+    names: tuple[str, ...]
+    widths: tuple[int, ...]
+    levels: tuple[tuple[Levels | None, ...], ...]
+    ids: tuple[str, ...] | None = None
 
 
-def gathered(n_samples: int, plan: Plan, encoded: Callable[[int], Encoded]) -> Gathered:
+def gathered(
+    n_samples: int,
+    plan: Plan,
+    encoded: Callable[[int], Encoded],
+    ids: tuple[str, ...] | None = None,
+) -> Gathered:
     """Put the encoded input columns in the order of the plan."""
     values = np.empty((n_samples, len(plan.order)))
     levels: list[tuple[Levels | None, ...]] = []
@@ -39,7 +54,7 @@ def gathered(n_samples: int, plan: Plan, encoded: Callable[[int], Encoded]) -> G
             held.append(column_levels)
             target += 1
         levels.append(tuple(held))
-    return frozen(values), plan.names, plan.widths, tuple(levels)
+    return Gathered(frozen(values), plan.names, plan.widths, tuple(levels), ids)
 
 
 def gathered_blocks(
@@ -60,20 +75,38 @@ def gathered_blocks(
     return gathered(len(flat[0]), plan, encoded)
 
 
-def gathered_frame(frame: pd.DataFrame, choices: Choices) -> Gathered:
+def gathered_frame(X: Any, choices: Choices) -> Gathered:
     """Take the columns of a frame as the choices say."""
-    if getattr(getattr(frame, "columns", None), "nlevels", 0) != 1:
+    frame = as_frame(X)
+    if frame is None:
         raise InvalidInputError(
-            "from_frame needs a pandas frame with one level of column names; got "
-            f"{type(frame).__name__}: flatten its names, or use from_array"
+            "from_frame needs a table with named columns, such as a pandas frame; got "
+            f"{type(X).__name__}: use from_array"
         )
-    columns = InputColumns.named(frame.columns)
-    plan, declared = choices.applied(columns)
-    return gathered(
-        len(frame),
-        plan,
-        lambda p: encode_series(frame.iloc[:, p], columns.describe(p), p in declared),
+    frame, columns = flat_frame(frame)
+    return gathered_columns(frame, columns, screened_frame(frame, columns, choices))
+
+
+def screened_frame(frame: pd.DataFrame, columns: InputColumns, choices: Choices) -> Choices:
+    """The choices without the columns of a frame that are no measurements."""
+    return screened(
+        columns,
+        choices,
+        lambda p: reason_of_series(columns.title(p), frame.iloc[:, p], choices.spelling),
     )
+
+
+def gathered_columns(frame: pd.DataFrame, columns: InputColumns, choices: Choices) -> Gathered:
+    """Take the columns of a flat frame, screened already."""
+    plan, declared = choices.applied(columns)
+    own = choices.id_position(columns)
+    ids = None if own is None else row_names(frame.iloc[:, own].tolist(), columns.describe(own))
+
+    def encoded(position: int) -> Encoded:
+        what = columns.describe(position)
+        return encode_series(frame.iloc[:, position], what, position in declared, choices.spelling)
+
+    return gathered(len(frame), plan, encoded, ids)
 
 
 def frozen(values: Floats) -> Floats:
@@ -86,6 +119,7 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
     """An array of any dtype, masked where it was masked."""
     if isinstance(values, np.ma.MaskedArray):
         return values
+    values = as_dense(values)
     try:
         array = np.asarray(values)
     except ValueError as error:

@@ -11,22 +11,27 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.columns import check_text
+from mixoracle.observations.columns import NO_REMARKS, Spelling, check_text
 
 # Leading zeros are not an index: "X[00]" and "X[0]" would be the same column.
 _INDEXED = re.compile(r"(.+)\[(0|[1-9][0-9]*)\]", re.DOTALL)
 _SHOWN = 5
+# groups="prefix": columns belong together whose names begin alike, up to the first of these.
+PREFIX = "prefix"
+_PREFIX_ENDS = re.compile(r"[_.:/ \-]")
 
 ColumnRef = str | int
 Groups = (
     int
+    | str
+    | Callable[[str], str | None]
     | Mapping[str, ColumnRef | Sequence[ColumnRef]]
     | Sequence[ColumnRef | Sequence[ColumnRef]]
     | None
@@ -59,6 +64,10 @@ class InputColumns:
         keys.update({label: i for i, label in enumerate(original)})
         return InputColumns(len(original), texts, keys)
 
+    def also_called(self, names: Mapping[Any, int]) -> InputColumns:
+        """The same columns, which the caller may also call by these names."""
+        return InputColumns(self.count, self.labels, {**(self.keys or {}), **names})
+
     def position(self, ref: ColumnRef, what: str) -> int:
         """Where the column is that the caller means by ``ref``."""
         if not isinstance(ref, Hashable):
@@ -76,6 +85,10 @@ class InputColumns:
             f"{what} names the column {ref!r}, which is not there"
             + (hint or did_you_mean(ref, self.labels or ()))
         )
+
+    def title(self, position: int) -> str:
+        """What the caller may call a column."""
+        return str(position) if self.labels is None else self.labels[position]
 
     def describe(self, position: int) -> str:
         """Name a column in an error."""
@@ -146,11 +159,60 @@ class Choices:
     names: Sequence[str] | None = None
     categorical: bool | ColumnRef | Iterable[ColumnRef] = ()
     drop: ColumnRef | Iterable[ColumnRef] = ()
+    keep: bool | ColumnRef | Iterable[ColumnRef] = ()
+    id: ColumnRef | None = None
+    spelling: Spelling = NO_REMARKS
+    # Columns or variables of which the caller said something that only measurements have.
+    described: Iterable[str] = ()
 
     def applied(self, columns: InputColumns) -> tuple[Plan, frozenset[int]]:
         """Return the plan for these columns, and which of them were declared categorical."""
-        plan = plan_groups(columns, self.groups, self.names, self.drop)
+        plan = plan_groups(columns, self.groups, self.names, (), self.left_out(columns))
         return plan, declared_categorical(columns, plan, self.categorical)
+
+    def left_out(self, columns: InputColumns) -> frozenset[int]:
+        """The columns that the caller leaves out, the one that names the rows among them."""
+        dropped = {columns.position(ref, "drop") for ref in as_refs(self.drop)}
+        own = self.id_position(columns)
+        return frozenset(dropped if own is None else {*dropped, own})
+
+    def id_position(self, columns: InputColumns) -> int | None:
+        """The column that names the rows, if any."""
+        return None if self.id is None else columns.position(self.id, "id")
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether columns are put together by place or name, not one by one."""
+        return self.groups is not None and not _is_listed(self.groups)
+
+    def unsettled(self, columns: InputColumns) -> list[int]:
+        """The columns of which the caller did not say that they are measurements, or are not."""
+        if self.keep is True or self.categorical is True:
+            return []
+        settled = set(self.left_out(columns))
+        kept = () if isinstance(self.keep, bool) else as_refs(self.keep)
+        settled.update(columns.position(ref, "keep") for ref in kept)
+        if _is_listed(self.groups):
+            _, members = _listed(columns, self.groups)
+            settled.update(position for block in members for position in block)
+        labels = columns.labels or ()
+        settled.update(p for p, label in enumerate(labels) if _INDEXED.fullmatch(label))
+        settled.update(declared_columns(columns, self.categorical))
+        settled.update(declared_columns(columns, self.described))
+        return [position for position in range(columns.count) if position not in settled]
+
+
+def _is_listed(groups: Groups) -> bool:
+    """Whether the groups list their columns."""
+    return isinstance(groups, Mapping) or (
+        isinstance(groups, Iterable) and not isinstance(groups, str)
+    )
+
+
+def _listed(columns: InputColumns, groups: Any) -> tuple[list[str] | None, list[tuple[int, ...]]]:
+    if isinstance(groups, Mapping):
+        return list(groups), [_group(columns, refs) for refs in groups.values()]
+    return None, [_group(columns, refs) for refs in groups]
 
 
 def plan_groups(
@@ -158,22 +220,26 @@ def plan_groups(
     groups: Groups = None,
     names: Sequence[str] | None = None,
     drop: ColumnRef | Iterable[ColumnRef] = (),
+    left_out: Iterable[int] = (),
 ) -> Plan:
-    """Decide which columns make which variable, refusing what is left over or used twice."""
-    dropped = {columns.position(ref, "drop") for ref in _as_refs(drop)}
+    """Decide which columns make which variable, refusing what is left over or used twice.
+
+    ``drop`` names columns as the caller does, ``left_out`` by their position.
+    """
+    dropped = {*left_out, *(columns.position(ref, "drop") for ref in as_refs(drop))}
     kept = [position for position in range(columns.count) if position not in dropped]
     if groups is None:
         given, members = _by_itself(columns, kept)
     elif isinstance(groups, (int, np.integer)) and not isinstance(groups, bool):
         given, members = None, _equal_widths(kept, int(groups))
-    elif isinstance(groups, Mapping):
-        given, members = list(groups), [_group(columns, refs) for refs in groups.values()]
-    elif isinstance(groups, Iterable) and not isinstance(groups, str):
-        given, members = None, [_group(columns, refs) for refs in groups]
+    elif groups == PREFIX or callable(groups):
+        given, members = _by_name(columns, kept, groups if callable(groups) else _prefix)
+    elif _is_listed(groups):
+        given, members = _listed(columns, groups)
     else:
         raise InvalidInputError(
-            "groups should be a width, a sequence of column sequences, or a mapping from names "
-            f"to columns; got {groups!r}"
+            "groups should be a width, 'prefix', a function of a column's name, a sequence of "
+            f"column sequences, or a mapping from names to columns; got {groups!r}"
         )
     plan = Plan(checked_names(_choose_names(names, given, len(members))), tuple(members))
     _check_cover(columns, plan, dropped)
@@ -216,6 +282,30 @@ def _by_itself(
     return list(found), [tuple(block[index] for index in sorted(block)) for block in found.values()]
 
 
+def _prefix(label: str) -> str:
+    """The name up to the first mark that ends a word; the whole name where there is none."""
+    return _PREFIX_ENDS.split(label, maxsplit=1)[0] or label
+
+
+def _by_name(
+    columns: InputColumns, kept: Sequence[int], group_of: Callable[[str], str | None]
+) -> tuple[list[str], list[tuple[int, ...]]]:
+    """Columns belong together whose names give the same group; None stands alone."""
+    if columns.labels is None:
+        raise InvalidInputError(
+            "columns can be grouped by their names only where they have names; an array has none: "
+            "give numbers of columns, or a frame"
+        )
+    found: dict[str, list[int]] = {}
+    for position in kept:
+        label = columns.labels[position]
+        group = group_of(label)
+        found.setdefault(label if group is None else group, []).append(position)
+    # A group of one keeps the name of its column.
+    names = [columns.labels[held[0]] if len(held) == 1 else name for name, held in found.items()]
+    return names, [tuple(held) for held in found.values()]
+
+
 def _equal_widths(kept: Sequence[int], width: int) -> list[tuple[int, ...]]:
     if width < 1 or len(kept) % width:
         raise InvalidInputError(
@@ -225,7 +315,7 @@ def _equal_widths(kept: Sequence[int], width: int) -> list[tuple[int, ...]]:
     return [tuple(kept[start : start + width]) for start in range(0, len(kept), width)]
 
 
-def _as_refs(refs: Any) -> list[ColumnRef]:
+def as_refs(refs: Any) -> list[ColumnRef]:
     """One column or several; a string is one column, not its letters."""
     if isinstance(refs, str):
         return [refs]
@@ -237,7 +327,7 @@ def _as_refs(refs: Any) -> list[ColumnRef]:
 
 
 def _group(columns: InputColumns, refs: ColumnRef | Sequence[ColumnRef]) -> tuple[int, ...]:
-    return tuple(columns.position(ref, "groups") for ref in _as_refs(refs))
+    return tuple(columns.position(ref, "groups") for ref in as_refs(refs))
 
 
 def _check_cover(columns: InputColumns, plan: Plan, dropped: set[int]) -> None:
@@ -267,6 +357,18 @@ def _check_cover(columns: InputColumns, plan: Plan, dropped: set[int]) -> None:
         raise InvalidInputError("there should be at least one observed variable; got none")
 
 
+def declared_columns(
+    columns: InputColumns, refs: bool | ColumnRef | Iterable[ColumnRef]
+) -> frozenset[int]:
+    """Input columns that the caller declared categorical by their own name."""
+    if isinstance(refs, bool):
+        return frozenset(range(columns.count)) if refs else frozenset()
+    known = columns.keys or {}
+    return frozenset(
+        known[ref] for ref in as_refs(refs) if isinstance(ref, Hashable) and ref in known
+    )
+
+
 def declared_categorical(
     columns: InputColumns, plan: Plan, refs: bool | ColumnRef | Iterable[ColumnRef]
 ) -> frozenset[int]:
@@ -280,7 +382,7 @@ def declared_categorical(
     given = dict(zip(column_names(plan.names, plan.widths), plan.order, strict=True))
     blocks = dict(zip(plan.names, plan.members, strict=True))
     declared: set[int] = set()
-    for ref in _as_refs(refs):
+    for ref in as_refs(refs):
         if isinstance(ref, Hashable) and ref in (columns.keys or {}):
             declared.add(columns.position(ref, "categorical"))
         elif isinstance(ref, str) and ref in given:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixoracle._arrays import Floats, FrozenArrays
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.columns import ColumnKind, Levels, encode_column
+from mixoracle.observations.columns import ColumnKind, Levels, Spelling, encode_column
 from mixoracle.observations.gathering import (
     as_array,
     as_block,
@@ -70,6 +70,9 @@ class Observations(FrozenArrays):
         How many columns each variable has; 1 each if left out.
     levels : for each variable a sequence of (None or labels), optional
         For each column the labels behind its codes 0..L-1, or None where it is continuous.
+    ids : sequence of str, optional
+        What the cases are called, where they have names. They are no data: observations with
+        other ids are equal, and files do not keep them.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Observations(FrozenArrays):
     names: tuple[str, ...]
     widths: tuple[int, ...] = ()
     levels: tuple[tuple[Levels | None, ...], ...] = ()
+    ids: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         names = checked_names(self.names)
@@ -102,7 +106,12 @@ class Observations(FrozenArrays):
                 f"got {values.shape[1]}"
             )
         levels = checked_levels(self.levels, names, widths)
-        self._keep(names=names, values=values, widths=widths, levels=levels)
+        ids = None if self.ids is None else tuple(map(str, self.ids))
+        if ids is not None and len(ids) != len(values):
+            raise InvalidInputError(
+                f"ids should name each of the {len(values)} rows; got {len(ids)} of them"
+            )
+        self._keep(names=names, values=values, widths=widths, levels=levels, ids=ids)
         check_cells(values, column_names(names, widths), levels)
 
     @classmethod
@@ -172,8 +181,16 @@ class Observations(FrozenArrays):
         *,
         categorical: bool | ColumnRef | Iterable[ColumnRef] = (),
         drop: ColumnRef | Iterable[ColumnRef] = (),
+        keep: bool | ColumnRef | Iterable[ColumnRef] = (),
+        id: ColumnRef | None = None,
+        decimal: str | None = None,
+        na: str | float | Iterable[str | float] = (),
     ) -> Observations:
         """Take the columns of a pandas frame; its index is not data.
+
+        Columns that are no measurements (dates and times, identifiers, row numbers, columns that
+        are empty or the same in every row) are set aside, and a :class:`DataWarning
+        <mixoracle.errors.DataWarning>` names them.
 
         Parameters
         ----------
@@ -184,8 +201,19 @@ class Observations(FrozenArrays):
             stands alone.
         names, categorical, drop
             As in :meth:`from_array`; columns go by name or number.
+        keep : column names or numbers, or True for all
+            Columns that are measurements although they do not seem to be.
+        id : column name or number
+            The column that names the cases: it becomes ``ids``.
+        decimal : {".", ","}, optional
+            The decimal mark of numbers that are written as text; found from the cells if left
+            out, where they tell it.
+        na : words or numbers
+            What else stands for a missing value: ``"n.d."``, ``-999``.
         """
-        return cls(*gathered_frame(frame, Choices(groups, names, categorical, drop)))
+        spelling = Spelling.of(decimal, na)
+        choices = Choices(groups, names, categorical, drop, keep, id, spelling)
+        return cls(*gathered_frame(frame, choices))
 
     @classmethod
     def read(
@@ -196,16 +224,40 @@ class Observations(FrozenArrays):
         *,
         categorical: bool | ColumnRef | Iterable[ColumnRef] = (),
         drop: ColumnRef | Iterable[ColumnRef] = (),
+        keep: bool | ColumnRef | Iterable[ColumnRef] = (),
+        id: ColumnRef | None = None,
+        decimal: str | None = None,
+        na: str | float | Iterable[str | float] = (),
+        sep: str | None = None,
+        header: bool | None = None,
+        encoding: str | None = None,
     ) -> Observations:
-        """Read a ``.csv``, ``.tsv``, ``.parquet`` or ``.npz`` file; never a pickle.
+        """Read a ``.csv``, ``.tsv``, ``.txt``, ``.parquet`` or ``.npz`` file; never a pickle.
 
-        Columns group as in :meth:`from_frame`. In text files the first line names the columns, and
-        a name that ends in ``:categorical`` or ``:continuous`` says what the column is. In an
-        ``.npz`` each entry is the (N,) or (N, d) block of one variable.
+        Columns group, and are set aside, as in :meth:`from_frame`, which also describes the other
+        arguments. In text files (also compressed: ``.csv.gz``) the first line names the columns,
+        and a name that ends in ``:categorical`` or ``:continuous`` says what the column is. In an
+        ``.npz`` each entry is the (N,) or (N, d) block of one variable. ``.feather`` and ``.xlsx``
+        need the extras ``parquet`` and ``excel``.
+
+        Parameters
+        ----------
+        path : str or path
+        groups, names, categorical, drop, keep, id, decimal, na
+            As in :meth:`from_frame`.
+        sep : str, optional
+            What separates the cells of a text file; a blank means any number of blanks.
+        header : bool, optional
+            Whether the first line of a text file holds names. If not, the columns are X1, X2, ….
+        encoding : str, optional
+            Of a text file: UTF-8 and UTF-16 are recognised, anything else is read as Latin-1.
         """
+        from mixoracle.observations.dialects import TextOptions
         from mixoracle.observations.files import read_file
 
-        return read_file(path, Choices(groups, names, categorical, drop))
+        spelling = Spelling.of(decimal, na)
+        choices = Choices(groups, names, categorical, drop, keep, id, spelling)
+        return read_file(path, choices, TextOptions(sep, header, encoding))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write a file of any kind that :meth:`read` reads, in one step.
@@ -290,13 +342,15 @@ class Observations(FrozenArrays):
             tuple(self.names[i] for i in positions),
             tuple(self.widths[i] for i in positions),
             tuple(self.levels[i] for i in positions),
+            self.ids,
         )
 
     def take(self, rows: slice | ArrayLike) -> Observations:
         """Return some of the cases, by number, mask or slice."""
         chosen = rows if isinstance(rows, slice) else row_numbers(rows, self.n_samples)
         picked = np.array(self.values[chosen], order="C")
-        return Observations(frozen(picked), self.names, self.widths, self.levels)
+        ids = None if self.ids is None else tuple(np.array(self.ids, dtype=object)[chosen])
+        return Observations(frozen(picked), self.names, self.widths, self.levels, ids)
 
     def to_array(self) -> Floats:
         """All columns as a read-only (N, total width) array; categorical ones as codes."""

@@ -1,7 +1,8 @@
 """How rows came to be learned from, so that new rows are read in the same way.
 
-Rows may come as Observations, as a frame or as an array; new rows may come as any of them. The
-columns of a frame go by name, those of an array by place, and both are grouped as before.
+Rows may come as Observations, as a table with named columns, as a mapping from names to arrays or
+as an array; new rows may come as any of them. Named columns go by name, in any order, and further
+ones are left alone; the columns of an array go by place, and all are grouped as before.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixoracle.errors import InvalidInputError
+from mixoracle.observations.frames import as_blocks, as_dense, as_frame, flat_frame
+from mixoracle.observations.gathering import as_array, gathered_columns, screened_frame
+from mixoracle.observations.grouping import Choices, InputColumns
 from mixoracle.observations.record import Observations
+from mixoracle.observations.screening import check_levels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,59 +27,103 @@ if TYPE_CHECKING:
 class Source:
     """How the rows came to fit, so that new rows are read in the same way.
 
-    ``columns`` are the names in a frame; ``widths`` those of Observations, for arrays after them.
+    ``columns`` are the names in a frame that were learned from, ``all_columns`` also those that
+    were set aside; ``widths`` and ``names`` are those of Observations, for arrays after them;
+    ``n_columns`` is the number of columns of an array.
     """
 
     groups: Any
     columns: tuple[str, ...] | None = None
+    all_columns: tuple[str, ...] = ()
     widths: tuple[int, ...] | None = None
     names: tuple[str, ...] | None = None
+    n_columns: int | None = None
 
     @classmethod
     def of(cls, X: Any, groups: Any) -> Source:
-        if isinstance(X, Observations):
+        """How these rows are read; a warning names columns that are no measurements."""
+        blocks = as_blocks(X)
+        if isinstance(X, Observations) or blocks is not None:
+            held = X if blocks is None else Observations.from_arrays(blocks)
             if groups is not None:
-                raise InvalidInputError("Observations are grouped already; leave groups out")
-            return cls(None, widths=X.widths, names=X.names)
-        if _is_frame(X):
-            return cls(groups, columns=tuple(X.columns))
-        return cls(groups)
+                raise InvalidInputError(
+                    f"{type(held if blocks is None else X).__name__} are grouped already; leave "
+                    "groups out"
+                )
+            return cls(None, widths=held.widths, names=held.names)
+        frame = as_frame(X)
+        if frame is None:
+            array = as_array(X, "the array of observations")
+            return cls(groups, n_columns=array.shape[1] if array.ndim == 2 else None)
+        frame, columns = flat_frame(frame)
+        choices = screened_frame(frame, columns, Choices(groups))
+        plan, _ = choices.applied(columns)
+        labels = columns.labels or ()
+        listed = {
+            name: [labels[position] for position in block]
+            for name, block in zip(plan.names, plan.members, strict=True)
+        }
+        kept = tuple(labels[position] for position in sorted(plan.order))
+        return cls(listed, columns=kept, all_columns=tuple(labels))
+
+    def learned_from(self, X: Any) -> Observations:
+        """The rows to learn from; refuse columns whose levels would exhaust memory."""
+        held = self.observe(X)
+        levels = [labels for block in held.levels for labels in block]
+        check_levels(held.column_names, levels, held.n_samples)
+        return held
 
     def observe(self, X: Any) -> Observations:
         """Rows of any kind as Observations, with the variables that fit saw."""
         if isinstance(X, Observations):
             return X
-        if _is_frame(X):
-            return self._observe_frame(X)
+        blocks = as_blocks(X)
+        if blocks is not None:
+            return Observations.from_arrays(blocks)
+        frame = as_frame(X)
+        if frame is not None:
+            return self._observe_frame(*flat_frame(frame))
         if self.columns is not None:
-            import pandas as pd
-
-            array = np.asarray(X)
-            if array.ndim != 2 or array.shape[1] != len(self.columns):
-                raise InvalidInputError(
-                    f"new rows should have the {len(self.columns)} columns of the frame that was "
-                    f"learned from; got shape {array.shape}"
-                )
-            return Observations.from_frame(pd.DataFrame(array, columns=self.columns), self.groups)
+            return self._observe_places(as_dense(X), self.columns)
+        n_columns = self.n_columns if self.widths is None else sum(self.widths)
+        array = as_array(X, "the array of observations")
+        if n_columns is not None and array.ndim == 2 and array.shape[1] != n_columns:
+            raise InvalidInputError(
+                f"new rows should have the {n_columns} columns that were learned from; got "
+                f"{array.shape[1]}: select them, or give a frame, whose columns go by name"
+            )
         if self.widths is None:
-            return Observations.from_array(X, self.groups)
+            return Observations.from_array(array, self.groups)
         ends = np.cumsum(self.widths)
         places = [
             list(range(end - width, end)) for end, width in zip(ends, self.widths, strict=True)
         ]
-        return Observations.from_array(X, dict(zip(self.names or (), places, strict=True)))
+        return Observations.from_array(array, dict(zip(self.names or (), places, strict=True)))
 
-    def _observe_frame(self, frame: pd.DataFrame) -> Observations:
+    def _observe_places(self, X: Any, kept: tuple[str, ...]) -> Observations:
+        """The columns of an array after a frame, all of them or those that were learned from."""
+        import pandas as pd
+
+        array = np.asarray(X)
+        names = kept if array.ndim == 2 and array.shape[1] == len(kept) else self.all_columns
+        if array.ndim != 2 or array.shape[1] != len(names):
+            raise InvalidInputError(
+                f"new rows should have the {len(names)} columns of the frame that was "
+                f"learned from; got shape {array.shape}"
+            )
+        return self._observe_frame(*flat_frame(pd.DataFrame(array, columns=list(names))))
+
+    def _observe_frame(self, frame: pd.DataFrame, columns: InputColumns) -> Observations:
+        labels = columns.labels or ()
         if self.columns is None:
-            return Observations.from_frame(frame)
-        unknown = [column for column in self.columns if column not in frame.columns]
+            choices = Choices(keep=True)
+            return Observations(*gathered_columns(frame, columns, choices))
+        unknown = [column for column in self.columns if column not in labels]
         if unknown:
             raise InvalidInputError(
                 f"new rows should have the columns that were learned from; {unknown[0]!r} is "
                 "missing"
             )
-        return Observations.from_frame(frame[list(self.columns)], self.groups)
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "iloc")
+        kept = frame[list(self.columns)]
+        choices = Choices(self.groups, keep=True)
+        return Observations(*gathered_columns(kept, InputColumns.named(kept.columns), choices))

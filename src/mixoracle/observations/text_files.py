@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from math import isnan
 from pathlib import Path
@@ -20,133 +21,134 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mixoracle._arrays import Floats
-from mixoracle.errors import FileFormatError, InvalidInputError
+from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import (
-    MISSING_WORDS,
     ColumnKind,
     Encoded,
     Levels,
+    Spelling,
     encode_cells,
     encode_numbers,
+    row_names,
     spelled_number,
 )
+from mixoracle.observations.dialects import TextFile, TextOptions, understand
 from mixoracle.observations.gathering import gathered
-from mixoracle.observations.grouping import Choices, InputColumns
+from mixoracle.observations.grouping import Choices, InputColumns, declared_columns
+from mixoracle.observations.numerals import (
+    COMMA,
+    may_mean_thousands,
+    settled_decimal,
+    spells_numeral,
+)
 from mixoracle.observations.record import Observations
+from mixoracle.observations.screening import reason_of_cells, reason_of_numbers, screened
 
 # Rows parsed at a time: enough to be quick, few enough to be held as text.
 _CHUNK = 20_000
 _ENDINGS = {f":{kind.value}": kind for kind in ColumnKind}
-_SEPARATORS = (",", ";", "\t", "|")
-# How files of other kinds begin, whatever they are called.
-_FOREIGN_STARTS = {
-    b"PK\x03\x04": "a zip archive (perhaps an .npz or a spreadsheet)",
-    b"PAR1": "a .parquet file",
-    b"\x1f\x8b": "compressed",
-    b"\x93NUMPY": "an .npy array",
-}
+FOUND = TextOptions()
 
 
-def read_text(file: Path, choices: Choices, *, delimiter: str) -> Observations:
-    """Read a text file."""
-    labels, kinds = _read_header(file, delimiter)
+def read_text(
+    path: Path, choices: Choices, options: TextOptions = FOUND, *, delimiter: str
+) -> Observations:
+    """Read a text file; ``delimiter`` is the separator that its ending promises."""
+    file = understand(path, options, delimiter)
+    labels, kinds = _kinds_of(file)
     columns = InputColumns.named(labels)
+    categorical = {p for p, kind in enumerate(kinds) if kind is ColumnKind.CATEGORICAL}
+    own, left_out = choices.id_position(columns), choices.left_out(columns)
+    wanted = [p for p in range(columns.count) if p not in left_out or p == own]
+    as_text = {*categorical, own, *declared_columns(columns, choices.categorical)}
+    numbers, n_rows = _read_numbers(file, [p for p in wanted if p not in as_text], choices.spelling)
+    cells = _read_cells(file, [p for p in wanted if p not in numbers])
+    spelling = _completed(choices.spelling, file, columns, cells, numbers)
+
+    def reason(position: int) -> str:
+        if kinds[position] is not None:
+            return ""
+        label = columns.title(position)
+        if position in numbers:
+            return reason_of_numbers(label, numbers[position])
+        return reason_of_cells(label, cells[position], spelling)
+
+    choices = screened(columns, choices, reason)
     plan, declared = choices.applied(columns)
-    declared |= {p for p, kind in enumerate(kinds) if kind is ColumnKind.CATEGORICAL}
-    numbers, n_rows = _read_numbers(file, delimiter, [p for p in plan.order if p not in declared])
-    cells = _read_cells(file, delimiter, [p for p in plan.order if p not in numbers])
+    ids = None if own is None else row_names(cells[own], columns.describe(own))
 
     def encoded(position: int) -> Encoded:
         what = columns.describe(position)
-        if position in numbers:
+        is_categorical = position in declared or position in categorical
+        if position in numbers and not is_categorical:
             return encode_numbers(numbers[position], what)
-        column = encode_cells(cells[position], what, position in declared)
+        held = cells if position in cells else _read_cells(file, [position])
+        column = encode_cells(held[position], what, is_categorical, spelling)
         if column[1] is not None and kinds[position] is ColumnKind.CONTINUOUS:
             raise InvalidInputError(f"{what} should hold numbers, as its name says; it holds text")
         return column
 
-    return Observations(*gathered(n_rows, plan, encoded))
+    return Observations(*gathered(n_rows, plan, encoded, ids))
 
 
-def _read_header(file: Path, delimiter: str) -> tuple[list[str], list[ColumnKind | None]]:
-    """Read the names of the columns, and their kinds where the names say so."""
-    _refuse_foreign(file)
-    first_rows = list(islice(_rows(file, delimiter), 2))
-    if len(first_rows) < 2:
-        raise FileFormatError(
-            f"{file} should hold a line of column names and at least one case; "
-            f"it has {len(first_rows)} lines that are not blank"
-        )
-    _refuse_other_separator(file, delimiter, first_rows)
+def _kinds_of(file: TextFile) -> tuple[list[str], list[ColumnKind | None]]:
+    """The names of the columns, and their kinds where the names say so."""
     labels: list[str] = []
     kinds: list[ColumnKind | None] = []
-    for cell in first_rows[0]:
-        ending = next((held for held in _ENDINGS if cell.endswith(held)), "")
-        labels.append(cell.removesuffix(ending))
+    for label in file.labels:
+        ending = next((held for held in _ENDINGS if label.endswith(held)), "")
+        labels.append(label.removesuffix(ending))
         kinds.append(_ENDINGS.get(ending))
     return labels, kinds
 
 
-def _refuse_foreign(file: Path) -> None:
-    with file.open("rb") as stream:
-        start = stream.read(max(map(len, _FOREIGN_STARTS)))
-    for magic, description in _FOREIGN_STARTS.items():
-        if start.startswith(magic):
-            raise FileFormatError(f"{file} should be text, as its ending says; it is {description}")
+def _completed(
+    spelling: Spelling,
+    file: TextFile,
+    columns: InputColumns,
+    cells: Mapping[int, Sequence[str]],
+    numbers: Iterable[int],
+) -> Spelling:
+    """The spelling with the decimal comma where a column settles that it is one."""
+    if spelling.decimal is not None:
+        return spelling
 
+    def present(column: Iterable[str]) -> list[str]:
+        return [cell for cell in column if cell not in spelling.missing_words]
 
-def _refuse_other_separator(file: Path, delimiter: str, rows: Sequence[Sequence[str]]) -> None:
-    """Refuse a file whose lines look like one cell because its separator is another."""
-    (head, *rest), (first, *_) = rows
-    with file.open(encoding="utf-8-sig", newline="") as stream:
-        quoted = stream.readline().startswith('"')
-    for other in _SEPARATORS:
-        if not rest and not quoted and other in head and head.count(other) == first.count(other):
-            raise FileFormatError(
-                f"{file} should separate its cells by {delimiter!r}; its lines hold {other!r} "
-                "instead: convert it, or rename it if it is a .tsv"
+    settled = (settled_decimal(present(column)) for column in cells.values())
+    if COMMA not in settled:
+        return spelling
+    first = list(zip(*islice(file.rows(), _CHUNK), strict=True))
+    for position in numbers:
+        doubtful = may_mean_thousands(present(first[position]))
+        if doubtful is not None:
+            raise InvalidInputError(
+                f"{columns.describe(position)} holds {doubtful!r}, which may be "
+                f"{doubtful.replace('.', '')} or {doubtful}, since other columns have decimal "
+                "commas: say which with decimal=',' or decimal='.'"
             )
+    # Other columns keep to it only where their own cells leave it open.
+    return replace(spelling, hint=COMMA)
 
 
-def _rows(file: Path, delimiter: str) -> Iterator[list[str]]:
-    """All lines that are not blank, the header first, each checked for its length."""
-    width = None
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter, strict=True)
-            for row in reader:
-                if not row:
-                    continue
-                width = len(row) if width is None else width
-                if len(row) != width:
-                    raise FileFormatError(
-                        f"{file}, line {reader.line_num}, should have {width} cells like the "
-                        f"header; it has {len(row)}"
-                    )
-                yield row
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{file} should be UTF-8 text: {error}; save it as UTF-8") from error
-    except csv.Error as error:
-        raise FileFormatError(f"{file} is cut off or not well formed: {error}") from error
-
-
-def _chunks(file: Path, delimiter: str) -> Iterator[list[tuple[str, ...]]]:
-    """The columns of a few thousand lines at a time, without the header."""
-    rows = islice(_rows(file, delimiter), 1, None)
+def _chunks(file: TextFile) -> Iterator[list[tuple[str, ...]]]:
+    """The columns of a few thousand lines at a time."""
+    rows = file.rows()
     while chunk := list(islice(rows, _CHUNK)):
         yield list(zip(*chunk, strict=True))
 
 
 def _read_numbers(
-    file: Path, delimiter: str, wanted: Iterable[int]
+    file: TextFile, wanted: Iterable[int], spelling: Spelling
 ) -> tuple[dict[int, Floats], int]:
     """Parse those of the wanted columns that hold nothing but numbers; also count the lines."""
     parsed: dict[int, list[Floats]] = {position: [] for position in wanted}
     n_rows = 0
-    for chunk in _chunks(file, delimiter):
+    for chunk in _chunks(file):
         n_rows += len(chunk[0])
         for position in list(parsed):
-            numbers = _spelled_numbers(chunk[position])
+            numbers = spelled_numbers(chunk[position], spelling)
             if numbers is None:
                 del parsed[position]
             else:
@@ -154,27 +156,29 @@ def _read_numbers(
     return {position: np.concatenate(parts) for position, parts in parsed.items()}, n_rows
 
 
-def _spelled_numbers(cells: tuple[str, ...]) -> Floats | None:
-    """Parse cells all at once; None where one of them is a label."""
-    if "_" in "".join(cells):
+def spelled_numbers(cells: Sequence[str], spelling: Spelling) -> Floats | None:
+    """Parse cells all at once; None where one of them is a label, or needs a closer look."""
+    if "_" in (joined := "".join(cells)) or (spelling.decimal == COMMA and "." in joined):
         return None
     try:
-        return np.fromiter(map(float, cells), np.float64, len(cells))
+        numbers = np.fromiter(map(float, cells), np.float64, len(cells))
     except ValueError:
-        missing_marked = ["nan" if cell in MISSING_WORDS else cell for cell in cells]
-    try:
-        return np.fromiter(map(float, missing_marked), np.float64, len(cells))
-    except ValueError:
-        return None
+        words = spelling.missing_words
+        marked = ["nan" if cell in words else cell for cell in cells]
+        try:
+            numbers = np.fromiter(map(float, marked), np.float64, len(cells))
+        except ValueError:
+            return None
+    return spelling.without_missing(numbers)
 
 
-def _read_cells(file: Path, delimiter: str, wanted: Sequence[int]) -> dict[int, list[str]]:
+def _read_cells(file: TextFile, wanted: Sequence[int]) -> dict[int, list[str]]:
     if not wanted:
         return {}
     cells: dict[int, list[str]] = {position: [] for position in wanted}
     # Labels repeat; one object for each keeps a long column small.
     seen: dict[str, str] = {}
-    for chunk in _chunks(file, delimiter):
+    for chunk in _chunks(file):
         for position, column in cells.items():
             column.extend(seen.setdefault(cell, cell) for cell in chunk[position])
     return cells
@@ -183,11 +187,12 @@ def _read_cells(file: Path, delimiter: str, wanted: Sequence[int]) -> dict[int, 
 def write_text(observations: Observations, stream: BinaryIO, *, delimiter: str) -> None:
     """Write a text file."""
     levels = [held for block in observations.levels for held in block]
+    names = observations.column_names
+    # Names that spell numbers could be taken for a case.
+    numbered = any(spelled_number(name) is not None or spells_numeral(name) for name in names)
     header = [
-        name + _kind_ending(name, column, held)
-        for name, column, held in zip(
-            observations.column_names, observations.values.T, levels, strict=True
-        )
+        name + _kind_ending(name, column, held, numbered)
+        for name, column, held in zip(names, observations.values.T, levels, strict=True)
     ]
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     # A lone name that holds a semicolon must not look like a file with another separator.
@@ -202,15 +207,22 @@ def write_text(observations: Observations, stream: BinaryIO, *, delimiter: str) 
     text.detach()
 
 
-def _kind_ending(name: str, column: Floats, levels: Levels | None) -> str:
+def _kind_ending(name: str, column: Floats, levels: Levels | None, needed: bool) -> str:
     """The ending that a name needs so that the cells below it are not misread."""
-    misleading = name.endswith(tuple(_ENDINGS))
+    misleading = needed or name.endswith(tuple(_ENDINGS))
     if levels is None:
-        return f":{ColumnKind.CONTINUOUS.value}" if misleading else ""
+        needed = misleading or bool(reason_of_numbers(name, column))
+        return f":{ColumnKind.CONTINUOUS.value}" if needed else ""
     used = [levels[int(code)] for code in np.unique(column[~np.isnan(column)])]
-    if misleading or not used or any(spelled_number(label) is not None for label in used):
+    if (
+        misleading
+        or not used
+        or name in used
+        or any(spelled_number(label) is not None or spells_numeral(label) for label in used)
+    ):
         return f":{ColumnKind.CATEGORICAL.value}"
-    return ""
+    cells = ["" if isnan(code) else levels[int(code)] for code in column.tolist()]
+    return f":{ColumnKind.CATEGORICAL.value}" if reason_of_cells(name, cells) else ""
 
 
 def _spell(column: Floats, levels: Levels | None) -> list[Any]:
