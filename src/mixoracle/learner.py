@@ -266,6 +266,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             raise AssumptionFailedError(failure)
         refinement = best.refinement
         limits = density_limits(model.components or (), prepared)
+        model = source.kept_with(model, observations, prepared.set_aside, limits)
         self.__dict__.update(
             _source=source,
             _learned_from=observations.take(slice(0, 1)),

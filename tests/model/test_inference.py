@@ -400,7 +400,7 @@ def test_levels_and_gaps_are_evidence(full_model):
         (
             "categorical",
             ["yes", 0],
-            "levels by their codes 0, 1, … and missing values by NaN; got .'yes', 0",
+            "levels by their labels or codes 0, 1, … and missing values by NaN; got .'yes', 0",
         ),
         ("categorical", [0, 3], "column 1 has codes 0 to 2; got 3"),
         ("counts", [1.5, 2], "has probability 0 in this model"),

@@ -1,4 +1,4 @@
-"""The command line: ``mixoracle demo | simulate | learn | evaluate | report | check | experiment``.
+"""The command line: ``mixoracle demo | simulate | learn | predict | query | report | …``.
 
 Only this package writes to the terminal. A command is loaded when it is called, and loads heavy
 packages only when it runs. An error that a user can cause (bad
@@ -28,6 +28,12 @@ _COMMANDS = {
     "demo": ("mixoracle.cli.demo", "command"),
     "simulate": ("mixoracle.cli.simulate", "command"),
     "learn": ("mixoracle.cli.learn", "command"),
+    "predict": ("mixoracle.cli.predict", "command"),
+    "query": ("mixoracle.cli.questions", "query"),
+    "do": ("mixoracle.cli.questions", "do"),
+    "effect": ("mixoracle.cli.questions", "effect"),
+    "sample": ("mixoracle.cli.sample", "command"),
+    "export": ("mixoracle.cli.export", "command"),
     "evaluate": ("mixoracle.cli.results", "evaluate"),
     "report": ("mixoracle.cli.results", "report"),
     "check": ("mixoracle.cli.results", "check"),

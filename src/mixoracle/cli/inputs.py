@@ -120,8 +120,8 @@ def _read(
                 ),
             )
         except InvalidInputError as error:
-            raise type(error)(_in_options(str(error), choices)) from error
-    notes = [_in_options(str(warning.message), choices) for warning in caught]
+            raise type(error)(in_options(str(error), choices)) from error
+    notes = [in_options(str(warning.message), choices) for warning in caught]
     return observations, notes
 
 
@@ -235,7 +235,7 @@ _OPTIONS = {
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "semicolon": ";", "comma": ","}
 
 
-def _in_options(message: str, choices: InputChoices) -> str:
+def in_options(message: str, choices: InputChoices) -> str:
     """The message in the words of the command line."""
     said = {
         "--categorical": choices.categorical,

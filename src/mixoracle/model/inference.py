@@ -23,6 +23,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
+from mixoracle.families.base import Entry
 from mixoracle.model.factorisation import factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
 from mixoracle.model.variables import (
@@ -60,7 +61,8 @@ class Answer:
         column of numbers, the probability of each level of a column of levels; NaN where the
         components have no mean (Student with one degree of freedom or fewer).
     mean_of : tuple of str
-        What the entries of ``mean`` are: ``X1``, ``X1[2]``, or ``X1[2] = 0`` for a level's code.
+        What the entries of ``mean`` are: ``X1``, ``X1[2]``, or ``X1[2] = red`` for a level, by its
+        code where the model does not know its label.
     """
 
     variables: tuple[str, ...]
@@ -291,4 +293,14 @@ def _averages(
         return None, ()
     components = model.components[wanted[0][1]]
     averages, name = components.averages(), name_of(model, wanted[0])
-    return averages.values, tuple(e.title(name, components.width) for e in averages.entries)
+    return averages.values, tuple(
+        _title(model, wanted[0][1], entry, name, components.width) for entry in averages.entries
+    )
+
+
+def _title(model: LatentModel, observed: int, entry: Entry, name: str, width: int) -> str:
+    """What an average is of, a level by its label where the model knows it."""
+    levels = None if model.reading is None else model.reading.levels[observed][entry.column]
+    if entry.level is None or levels is None:
+        return entry.title(name, width)
+    return f"{Entry(entry.column).title(name, width)} = {levels[entry.level]}"

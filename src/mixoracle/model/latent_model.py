@@ -5,17 +5,25 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle._arrays import Bools, FrozenArrays, Integers, frozen_bools, frozen_domain_sizes
+from mixoracle._arrays import (
+    Bools,
+    Floats,
+    FrozenArrays,
+    Integers,
+    frozen_bools,
+    frozen_domain_sizes,
+)
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model import export, inference, storage
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
 from mixoracle.model.joint_states import codes_of_parents
+from mixoracle.model.reading import Reading
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -41,6 +49,8 @@ class LatentModel(FrozenArrays):
     components : sequence of ComponentSet, or None
         For each observed variable its distribution in each configuration of its parents
         (see :mod:`mixoracle.families.base` for their order).
+    reading : Reading, or None
+        How a table becomes the observed variables, for a model that was learned from one.
     """
 
     observed_names: tuple[str, ...]
@@ -50,6 +60,7 @@ class LatentModel(FrozenArrays):
     joint: JointTable
     latent_graph: CPDAG
     components: tuple[ComponentSet, ...] | None = None
+    reading: Reading | None = None
 
     def __post_init__(self) -> None:
         observed = _checked_names(self.observed_names, "observed")
@@ -80,6 +91,16 @@ class LatentModel(FrozenArrays):
         if self.components is not None:
             self._keep(components=tuple(self.components))
             self._check_components(tuple(self.components))
+        if self.reading is not None:
+            self._check_reading(self.reading)
+
+    def _check_reading(self, reading: Reading) -> None:
+        widths = tuple(held.width for held in self.components or ())
+        if tuple(map(len, reading.columns)) != widths:
+            raise InvalidInputError(
+                f"a reading should hold the columns of each observed variable, {widths}; got "
+                f"{tuple(map(len, reading.columns))}"
+            )
 
     def _check_components(self, components: tuple[ComponentSet, ...]) -> None:
         if len(components) != self.n_observed:
@@ -146,6 +167,32 @@ class LatentModel(FrozenArrays):
             for i, j in np.argwhere(self.bipartite)
         )
         return graph
+
+    def predict(self, table: Any) -> Integers:
+        """The most likely state of each latent in each row of a new table, (N, m).
+
+        Parameters
+        ----------
+        table : frame, mapping of arrays, Observations or array
+            Read as the one that was learned from: named columns in any order, further ones left
+            alone; columns of an array by place. Values may be missing; levels that were never seen
+            count as missing, with a warning.
+        """
+        from mixoracle.observations.new_rows import new_rows
+
+        return new_rows(self, table).states()
+
+    def predict_proba(self, table: Any) -> list[Floats]:
+        """For each latent the probability of each of its states, an (N, dim_j) array each."""
+        from mixoracle.observations.new_rows import new_rows
+
+        return new_rows(self, table).probabilities()
+
+    def unlike(self, table: Any) -> Bools:
+        """Which rows of a new table no state explains, (N,): their states mean little."""
+        from mixoracle.observations.new_rows import new_rows
+
+        return np.asarray(new_rows(self, table).unlike().any(axis=1))
 
     # Questions, formats and files, each a function of the model.
     query = inference.query

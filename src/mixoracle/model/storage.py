@@ -29,6 +29,7 @@ from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
+from mixoracle.model.reading import Reading
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
@@ -121,6 +122,7 @@ def _model_header(model: LatentModel, arrays_name: str, digest: str) -> dict[str
             "undirected": sorted(sorted(pair) for pair in model.latent_graph.undirected),
         },
         "components": None if components is None else [held.family for held in components],
+        "reading": None if model.reading is None else model.reading.to_json(),
         "arrays": {"file": arrays_name, "sha256": digest},
     }
 
@@ -207,6 +209,8 @@ def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Lat
             frozenset(frozenset(pair) for pair in _pairs(graph["undirected"])),
         ),
         components=components,
+        # Models that were saved before there were readings have none.
+        reading=Reading.from_json(header.get("reading")),
     )
 
 

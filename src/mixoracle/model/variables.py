@@ -101,12 +101,13 @@ def _density(model: LatentModel, observed: int, value: Any) -> Floats:
             f"the model has no components, so a value of {name} says nothing; give latents"
         )
     held = model.components[observed]
+    coded = _coded(model, observed, value)
     try:
-        row = np.atleast_1d(np.asarray(value, dtype=float))
+        row = np.atleast_1d(np.asarray(coded, dtype=float))
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
-            f"a value of {name} should be given in numbers, levels by their codes 0, 1, … and "
-            f"missing values by NaN; got {value!r}"
+            f"a value of {name} should be given in numbers, levels by their labels or codes 0, 1, "
+            f"… and missing values by NaN; got {value!r}"
         ) from error
     if row.shape != (held.width,):
         raise InvalidInputError(
@@ -116,6 +117,25 @@ def _density(model: LatentModel, observed: int, value: Any) -> Floats:
     if np.all(log_density == -np.inf):
         return np.zeros(held.n_components)
     return np.asarray(np.exp(log_density - log_density.max()))
+
+
+def _coded(model: LatentModel, observed: int, value: Any) -> Any:
+    """The value with codes in place of the labels of levels, where the model knows them."""
+    cells = [value] if isinstance(value, str) else value
+    reading = model.reading
+    if reading is None or not isinstance(cells, list | tuple):
+        return value
+    coded = []
+    for place, cell in enumerate(cells[: len(reading.columns[observed])]):
+        code = reading.code(observed, place, cell) if isinstance(cell, str) else cell
+        levels = reading.levels[observed][place]
+        if code is None and levels is not None:
+            raise InvalidInputError(
+                f"{reading.columns[observed][place]} has the levels {', '.join(levels)}; got "
+                f"{cell!r}"
+            )
+        coded.append(cell if code is None else code)
+    return [*coded, *cells[len(coded) :]]
 
 
 def state_labels(model: LatentModel, variable: Resolved) -> Integers:

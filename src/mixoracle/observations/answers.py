@@ -9,7 +9,7 @@ missing value, and a warning says so.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -66,7 +66,26 @@ def _are_answers(column: Floats) -> bool:
     return len(distinct) == 2 or (whole and len(distinct) <= MOST_LEVELS)
 
 
-def conform(observations: Observations, names: tuple[str, ...], like: Observations) -> list[Floats]:
+# Told of the variable, how many of how many cells hold an unseen level, and one such level.
+Report = Callable[[str, int, int, str], None]
+
+
+def warn_of_unseen(name: str, lost: int, cells: int, level: str) -> None:
+    """Warn of levels that were never seen."""
+    warnings.warn(
+        f"{name}: {lost} of {cells} new cells hold a level that was not learned from (such as "
+        f"{level!r}); they count as missing",
+        DataWarning,
+        stacklevel=5,
+    )
+
+
+def conform(
+    observations: Observations,
+    names: tuple[str, ...],
+    like: Observations,
+    report: Report = warn_of_unseen,
+) -> list[Floats]:
     """The blocks of the variables ``names``, coded with the levels of ``like``."""
     blocks = []
     for name in names:
@@ -79,13 +98,17 @@ def conform(observations: Observations, names: tuple[str, ...], like: Observatio
                 f"got {len(given)}"
             )
         if any(held is not None for held in (*known, *given)):
-            columns = [_recoded(block[:, c], given[c], known[c], name) for c in range(len(known))]
+            columns = [
+                _recoded(block[:, c], given[c], known[c], name, report) for c in range(len(known))
+            ]
             block = np.stack(columns, axis=1)
         blocks.append(block)
     return blocks
 
 
-def _recoded(column: Floats, given: Levels | None, known: Levels | None, name: str) -> Floats:
+def _recoded(
+    column: Floats, given: Levels | None, known: Levels | None, name: str, report: Report
+) -> Floats:
     """One column with the codes of the known levels."""
     if known is None:
         there = ~np.isnan(column)
@@ -105,11 +128,5 @@ def _recoded(column: Floats, given: Levels | None, known: Levels | None, name: s
     answer = translation[np.where(there, codes, len(labels)).astype(np.int64)]
     lost = there & np.isnan(answer)
     if lost.any():
-        unknown = labels[int(codes[lost][0])]
-        warnings.warn(
-            f"{name}: {int(lost.sum())} of {len(codes)} new cells hold a level that was not "
-            f"learned from (such as {unknown!r}); they count as missing",
-            DataWarning,
-            stacklevel=4,
-        )
+        report(name, int(lost.sum()), len(codes), labels[int(codes[lost][0])])
     return np.asarray(answer)

@@ -317,7 +317,11 @@ def _as_float(cell: Any) -> float:
 
 def _label(cell: Any, what: str) -> str:
     if isinstance(cell, (float, np.floating)):
-        number = float(cell)
-        whole = number.is_integer() and abs(number) <= _LARGEST_EXACT
-        return str(int(number)) if whole else repr(number)
+        return number_label(float(cell))
     return check_text(str(cell), f"a label of {what}")
+
+
+def number_label(number: float) -> str:
+    """A number as a label, whole ones without a point."""
+    whole = number.is_integer() and abs(number) <= _LARGEST_EXACT
+    return str(int(number)) if whole else repr(number)

@@ -11,27 +11,32 @@ import json
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError, MissingDependencyError
-from mixoracle.observations.columns import Levels
+from mixoracle.observations.columns import Levels, Spelling
 from mixoracle.observations.dialects import COMPRESSED_ENDINGS, TextOptions
 from mixoracle.observations.gathering import as_block, gathered_blocks, gathered_frame
 from mixoracle.observations.grouping import Choices
 from mixoracle.observations.record import Observations
-from mixoracle.observations.text_files import FOUND, read_text, write_text
+from mixoracle.observations.text_files import FOUND, read_text, text_chunks, write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The levels of the categorical columns of an .npz. Every variable's entry ends in ".npy", so no
 # variable can be called this.
 _LEVELS_ENTRY = "levels.json"
+# Text files, and the separator that their ending promises.
+_TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 # Marks a .parquet file as ours.
 _OUR_METADATA = {b"mixoracle": b"observations"}
 # Zip entries carry a date; a fixed one keeps equal observations equal in bytes.
@@ -80,12 +85,12 @@ def write_file(observations: Observations, path: str | PathLike[str]) -> None:
 
 def _kinds() -> dict[str, tuple[_Reader, _Writer | None]]:
     return {
-        ".csv": (partial(read_text, delimiter=","), partial(write_text, delimiter=",")),
+        ".csv": (partial(read_text, delimiter=_TEXT[".csv"]), partial(write_text, delimiter=",")),
         ".feather": (_read_feather, None),
         ".npz": (_read_npz, _write_npz),
         ".parquet": (_read_parquet, _write_parquet),
-        ".tsv": (partial(read_text, delimiter="\t"), partial(write_text, delimiter="\t")),
-        ".txt": (partial(read_text, delimiter="\t"), None),
+        ".tsv": (partial(read_text, delimiter=_TEXT[".tsv"]), partial(write_text, delimiter="\t")),
+        ".txt": (partial(read_text, delimiter=_TEXT[".txt"]), None),
         ".xlsx": (_read_excel, None),
     }
 
@@ -111,7 +116,7 @@ def file_ending(file: Path) -> str:
     if not is_packed(file):
         return file.suffix.lower()
     inner = Path(file.stem).suffix.lower()
-    return inner if inner in (".csv", ".tsv", ".txt") else file.suffix.lower()
+    return inner if inner in _TEXT else file.suffix.lower()
 
 
 def _read_npz(file: Path, choices: Choices, _options: TextOptions) -> Observations:
@@ -193,6 +198,41 @@ def _write_npz(observations: Observations, stream: BinaryIO) -> None:
             archive.writestr(info, json.dumps(levels, ensure_ascii=False))
 
 
+def read_chunks(
+    path: str | PathLike[str],
+    wanted: Callable[[Sequence[str]], Iterable[str]],
+    spelling: Spelling,
+    options: TextOptions,
+    rows: int,
+) -> Iterator[pd.DataFrame]:
+    """Read some columns of a file a few rows at a time, so that it may be of any size.
+
+    ``wanted`` is called with the names of all columns and returns those to read.
+    """
+    file = checked_file(path)
+    ending = file_ending(file)
+    if ending in _TEXT:
+        yield from text_chunks(file, wanted, spelling, options, rows, delimiter=_TEXT[ending])
+    elif ending == ".parquet":
+        arrow, parquet = _pyarrow()
+        try:
+            with parquet.ParquetFile(file) as source:
+                columns = list(wanted(source.schema_arrow.names))
+                for batch in source.iter_batches(rows, columns=columns):
+                    yield batch.to_pandas()
+        except (arrow.ArrowException, OSError) as error:
+            raise FileFormatError(f"{file} is cut off or not a .parquet file: {error}") from error
+    else:
+        readers = {".feather": _feather_frame, ".xlsx": _excel_frame}
+        frame = (
+            readers[ending](file) if ending in readers else read_file(file, Choices()).to_frame()
+        )
+        frame.columns = frame.columns.map(str)
+        held: pd.DataFrame = frame[list(wanted(list(frame.columns)))]
+        for start in range(0, len(held), rows):
+            yield held.iloc[start : start + rows]
+
+
 def _read_parquet(file: Path, choices: Choices, _options: TextOptions) -> Observations:
     arrow, parquet = _pyarrow()
     try:
@@ -207,21 +247,29 @@ def _read_parquet(file: Path, choices: Choices, _options: TextOptions) -> Observ
 
 
 def _read_feather(file: Path, choices: Choices, _options: TextOptions) -> Observations:
+    return Observations(*gathered_frame(_feather_frame(file), choices))
+
+
+def _feather_frame(file: Path) -> pd.DataFrame:
     arrow, _ = _pyarrow(".feather")
     from pyarrow import feather
 
     try:
-        frame = feather.read_table(file).to_pandas()
+        frame: pd.DataFrame = feather.read_table(file).to_pandas()
     except (arrow.ArrowException, OSError) as error:
         raise FileFormatError(f"{file} is cut off or not a .feather file: {error}") from error
-    return Observations(*gathered_frame(frame, choices))
+    return frame
 
 
 def _read_excel(file: Path, choices: Choices, _options: TextOptions) -> Observations:
+    return Observations(*gathered_frame(_excel_frame(file), choices))
+
+
+def _excel_frame(file: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        frame = pd.read_excel(file, engine="openpyxl")
+        return pd.read_excel(file, engine="openpyxl")
     except ImportError as error:
         raise MissingDependencyError(
             ".xlsx files need openpyxl, which is not installed: install mixoracle[excel], or save "
@@ -229,7 +277,6 @@ def _read_excel(file: Path, choices: Choices, _options: TextOptions) -> Observat
         ) from error
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
         raise FileFormatError(f"{file} is cut off or not an .xlsx file: {error}") from error
-    return Observations(*gathered_frame(frame, choices))
 
 
 def _write_parquet(observations: Observations, stream: BinaryIO) -> None:

@@ -35,6 +35,7 @@ class Gathered(NamedTuple):
     widths: tuple[int, ...]
     levels: tuple[tuple[Levels | None, ...], ...]
     ids: tuple[str, ...] | None = None
+    inputs: tuple[str, ...] | None = None
 
 
 def gathered(
@@ -42,6 +43,7 @@ def gathered(
     plan: Plan,
     encoded: Callable[[int], Encoded],
     ids: tuple[str, ...] | None = None,
+    labels: Sequence[str] | None = None,
 ) -> Gathered:
     """Put the encoded input columns in the order of the plan."""
     values = np.empty((n_samples, len(plan.order)))
@@ -54,7 +56,8 @@ def gathered(
             held.append(column_levels)
             target += 1
         levels.append(tuple(held))
-    return Gathered(frozen(values), plan.names, plan.widths, tuple(levels), ids)
+    inputs = None if labels is None else tuple(labels[position] for position in plan.order)
+    return Gathered(frozen(values), plan.names, plan.widths, tuple(levels), ids, inputs)
 
 
 def gathered_blocks(
@@ -106,7 +109,7 @@ def gathered_columns(frame: pd.DataFrame, columns: InputColumns, choices: Choice
         what = columns.describe(position)
         return encode_series(frame.iloc[:, position], what, position in declared, choices.spelling)
 
-    return gathered(len(frame), plan, encoded, ids)
+    return gathered(len(frame), plan, encoded, ids, columns.labels)
 
 
 def frozen(values: Floats) -> Floats:

@@ -73,6 +73,8 @@ class Observations(FrozenArrays):
     ids : sequence of str, optional
         What the cases are called, where they have names. They are no data: observations with
         other ids are equal, and files do not keep them.
+    inputs : sequence of str, optional
+        What the columns were called in the table that they came from. They are no data either.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Observations(FrozenArrays):
     widths: tuple[int, ...] = ()
     levels: tuple[tuple[Levels | None, ...], ...] = ()
     ids: tuple[str, ...] | None = None
+    inputs: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         names = checked_names(self.names)
@@ -111,7 +114,13 @@ class Observations(FrozenArrays):
             raise InvalidInputError(
                 f"ids should name each of the {len(values)} rows; got {len(ids)} of them"
             )
-        self._keep(names=names, values=values, widths=widths, levels=levels, ids=ids)
+        inputs = None if self.inputs is None else tuple(map(str, self.inputs))
+        if inputs is not None and len(inputs) != sum(widths):
+            raise InvalidInputError(
+                f"inputs should name each of the {sum(widths)} columns; got {len(inputs)} of them"
+            )
+        self._keep(names=names, values=values, widths=widths, levels=levels)
+        self._keep(ids=ids, inputs=inputs)
         check_cells(values, column_names(names, widths), levels)
 
     @classmethod
@@ -343,6 +352,7 @@ class Observations(FrozenArrays):
             tuple(self.widths[i] for i in positions),
             tuple(self.levels[i] for i in positions),
             self.ids,
+            None if self.inputs is None else tuple(self.inputs[c] for c in columns),
         )
 
     def take(self, rows: slice | ArrayLike) -> Observations:
@@ -350,7 +360,7 @@ class Observations(FrozenArrays):
         chosen = rows if isinstance(rows, slice) else row_numbers(rows, self.n_samples)
         picked = np.array(self.values[chosen], order="C")
         ids = None if self.ids is None else tuple(np.array(self.ids, dtype=object)[chosen])
-        return Observations(frozen(picked), self.names, self.widths, self.levels, ids)
+        return Observations(frozen(picked), self.names, self.widths, self.levels, ids, self.inputs)
 
     def to_array(self) -> Floats:
         """All columns as a read-only (N, total width) array; categorical ones as codes."""

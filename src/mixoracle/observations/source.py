@@ -7,12 +7,14 @@ ones are left alone; the columns of an array go by place, and all are grouped as
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixoracle._arrays import Bools, Floats
 from mixoracle.errors import InvalidInputError
+from mixoracle.model.reading import learned_reading
 from mixoracle.observations.frames import as_blocks, as_dense, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns, screened_frame
 from mixoracle.observations.grouping import Choices, InputColumns
@@ -22,6 +24,8 @@ from mixoracle.observations.screening import check_levels
 if TYPE_CHECKING:
     import pandas as pd
 
+    from mixoracle.model import LatentModel
+
 
 @dataclass(frozen=True)
 class Source:
@@ -29,7 +33,8 @@ class Source:
 
     ``columns`` are the names in a frame that were learned from, ``all_columns`` also those that
     were set aside; ``widths`` and ``names`` are those of Observations, for arrays after them;
-    ``n_columns`` is the number of columns of an array.
+    ``n_columns`` is the number of columns of an array; ``inputs`` are the names that the columns
+    had in their table, in the order of the variables.
     """
 
     groups: Any
@@ -38,6 +43,7 @@ class Source:
     widths: tuple[int, ...] | None = None
     names: tuple[str, ...] | None = None
     n_columns: int | None = None
+    inputs: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, X: Any, groups: Any) -> Source:
@@ -50,7 +56,7 @@ class Source:
                     f"{type(held if blocks is None else X).__name__} are grouped already; leave "
                     "groups out"
                 )
-            return cls(None, widths=held.widths, names=held.names)
+            return cls(None, widths=held.widths, names=held.names, inputs=held.inputs)
         frame = as_frame(X)
         if frame is None:
             array = as_array(X, "the array of observations")
@@ -64,7 +70,23 @@ class Source:
             for name, block in zip(plan.names, plan.members, strict=True)
         }
         kept = tuple(labels[position] for position in sorted(plan.order))
-        return cls(listed, columns=kept, all_columns=tuple(labels))
+        inputs = tuple(label for block in listed.values() for label in block)
+        return cls(listed, columns=kept, all_columns=tuple(labels), inputs=inputs)
+
+    def kept_with(
+        self, model: LatentModel, learned: Observations, aside: Bools, limits: Floats
+    ) -> LatentModel:
+        """The model with all that reading new rows needs."""
+        if model.components is None:
+            return model
+        ends = np.cumsum(learned.widths)
+        names = self.inputs or learned.column_names
+        columns = [
+            names[end - width : end] for end, width in zip(ends, learned.widths, strict=True)
+        ]
+        blocks = [learned[name] for name in learned.names]
+        reading = learned_reading(model, columns, learned.levels, blocks, aside, limits)
+        return replace(model, reading=reading)
 
     def learned_from(self, X: Any) -> Observations:
         """The rows to learn from; refuse columns whose levels would exhaust memory."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import isnan
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from mixoracle.observations.numerals import (
 )
 from mixoracle.observations.record import Observations
 from mixoracle.observations.screening import reason_of_cells, reason_of_numbers, screened
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Rows parsed at a time: enough to be quick, few enough to be held as text.
 _CHUNK = 20_000
@@ -88,7 +91,34 @@ def read_text(
             raise InvalidInputError(f"{what} should hold numbers, as its name says; it holds text")
         return column
 
-    return Observations(*gathered(n_rows, plan, encoded, ids))
+    return Observations(*gathered(n_rows, plan, encoded, ids, columns.labels))
+
+
+def text_chunks(
+    path: Path,
+    wanted: Callable[[Sequence[str]], Iterable[str]],
+    spelling: Spelling,
+    options: TextOptions,
+    rows: int,
+    *,
+    delimiter: str,
+) -> Iterator[pd.DataFrame]:
+    """Some columns of a text file, a few rows at a time: numbers as such, all else as text."""
+    import pandas as pd
+
+    file = understand(path, options, delimiter)
+    labels, kinds = _kinds_of(file)
+    InputColumns.named(labels)  # refuses names that occur twice
+    places = [labels.index(label) for label in wanted(labels)]
+    cases = file.rows()
+    while chunk := list(islice(cases, rows)):
+        columns: dict[str, Any] = {}
+        for place in places:
+            cells = [case[place] for case in chunk]
+            as_text = kinds[place] is ColumnKind.CATEGORICAL
+            numbers = None if as_text else spelled_numbers(cells, spelling)
+            columns[labels[place]] = pd.Series(cells, dtype=object) if numbers is None else numbers
+        yield pd.DataFrame(columns)
 
 
 def _kinds_of(file: TextFile) -> tuple[list[str], list[ColumnKind | None]]:

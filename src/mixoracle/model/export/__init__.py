@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CausalGraph",
     "LatentNetwork",
+    "as_text",
     "from_networkx",
     "read",
     "read_bif",
@@ -79,6 +80,11 @@ def write(model: LatentModel, path: str | PathLike[str]) -> None:
             f"the name of an export should end in one of {', '.join(_WRITERS)}; got {target.name!r}"
         )
     write_atomically(target, _WRITERS[target.suffix](model).encode("utf-8"))
+
+
+def as_text(model: LatentModel, ending: str) -> str:
+    """A model in the format that an ending names."""
+    return _WRITERS[ending](model)
 
 
 def read(path: str | PathLike[str]) -> Readable:

@@ -15,6 +15,7 @@ from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
+from mixoracle.model.reading import Reading
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
@@ -56,6 +57,7 @@ def to_json(model: LatentModel) -> str:
             }
             for held in model.components
         ],
+        "reading": None if model.reading is None else model.reading.to_json(),
     }
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
@@ -102,6 +104,7 @@ def _build(document: dict[str, Any]) -> LatentModel:
             frozenset(frozenset(pair) for pair in graph["undirected"]),
         ),
         components=None if held is None else tuple(_component(entry) for entry in held),
+        reading=Reading.from_json(document.get("reading")),
     )
 
 

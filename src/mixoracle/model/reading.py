@@ -1,0 +1,204 @@
+"""How a table becomes the observed variables of a model, kept with the model.
+
+A model that was learned from a table is asked about new tables: which columns make which variable,
+what the codes of a column of levels stand for, and how unlikely the least likely values were that
+it was learned from. A new value that is far less likely than all of those, in its best component,
+is unlike everything learned; so is a row whose values are usual one by one but not together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixoracle._arrays import Bools, Floats
+from mixoracle.errors import InvalidInputError
+from mixoracle.families import ComponentSet
+
+if TYPE_CHECKING:
+    from mixoracle.model.latent_model import LatentModel
+
+Levels = tuple[str, ...]
+# How many nats less likely than the least likely of all that was learned from: those are a
+# sample, and the next one may be a little more extreme.
+_MARGIN = 10.0
+_NOTHING = -np.inf
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The columns, levels and limits of each observed variable.
+
+    Parameters
+    ----------
+    columns : for each variable the names of its columns in a table
+    levels : for each column of each variable its labels by code, or None for numbers
+    set_aside : for each variable the log density, in its best component, below which a value
+        counts as missing; minus infinity where none does
+    usual : for each variable the log density below which a value is unlike everything learned
+    together : the same for all values of a row, in the best joint state and apart
+    """
+
+    columns: tuple[tuple[str, ...], ...]
+    levels: tuple[tuple[Levels | None, ...], ...]
+    set_aside: tuple[float, ...] = field(default=())
+    usual: tuple[float, ...] = field(default=())
+    together: float = _NOTHING
+
+    def __post_init__(self) -> None:
+        n = len(self.columns)
+        for name in ("set_aside", "usual"):
+            held = tuple(map(float, getattr(self, name))) or (_NOTHING,) * n
+            object.__setattr__(self, name, held)
+        widths = [len(block) for block in self.columns]
+        if [len(block) for block in self.levels] != widths or not all(
+            len(held) == n for held in (self.set_aside, self.usual)
+        ):
+            raise InvalidInputError(
+                "a reading should hold columns, levels and limits for the same variables; it does "
+                "not"
+            )
+
+    @property
+    def flat_columns(self) -> tuple[str, ...]:
+        """All columns, in the order of the model."""
+        return tuple(column for block in self.columns for column in block)
+
+    def code(self, observed: int, column: int, label: str) -> int | None:
+        """The code of a level; None where the column has no such level."""
+        levels = self.levels[observed][column] or ()
+        return levels.index(label) if label in levels else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists; minus infinity is written as null."""
+        return {
+            "columns": [list(block) for block in self.columns],
+            "levels": [[None if h is None else list(h) for h in block] for block in self.levels],
+            "set_aside": [_or_none(limit) for limit in self.set_aside],
+            "usual": [_or_none(limit) for limit in self.usual],
+            "together": _or_none(self.together),
+        }
+
+    @staticmethod
+    def from_json(document: Any) -> Reading | None:
+        """Read what :meth:`to_json` gave; None stays None."""
+        if document is None:
+            return None
+        return Reading(
+            tuple(tuple(map(_text, _list(block))) for block in _list(document["columns"])),
+            tuple(
+                tuple(None if h is None else tuple(map(_text, _list(h))) for h in _list(block))
+                for block in _list(document["levels"])
+            ),
+            tuple(map(_limit, _list(document["set_aside"]))),
+            tuple(map(_limit, _list(document["usual"]))),
+            _limit(document["together"]),
+        )
+
+
+def learned_reading(
+    model: LatentModel,
+    columns: Sequence[Sequence[str]],
+    levels: Sequence[Sequence[Levels | None]],
+    blocks: Sequence[Floats],
+    aside: Bools,
+    limits: Floats,
+) -> Reading:
+    """The reading of a model that was learned from these blocks.
+
+    ``aside`` (N, n) marks values that were set aside, ``limits`` (n,) is what new values are set
+    aside by.
+    """
+    held = model.components or ()
+    kept = [np.where(aside[:, [i]], np.nan, block) for i, block in enumerate(blocks)]
+    usual = []
+    for components, block in zip(held, kept, strict=True):
+        whole = ~np.isnan(block).any(axis=1)
+        least = best_log_density(components, block[whole]).min() if whole.any() else _NOTHING
+        usual.append(float(least) - _MARGIN)
+    together = float(_joint_fit(model, kept).min()) - _MARGIN if held else _NOTHING
+    return Reading(
+        tuple(map(tuple, columns)), tuple(map(tuple, levels)), tuple(limits), tuple(usual), together
+    )
+
+
+def unlike(model: LatentModel, reading: Reading, blocks: Sequence[Floats]) -> Bools:
+    """Which values of new rows are unlike everything learned, (N, n + 1).
+
+    The last column is for rows whose values are usual, but not together.
+    """
+    answer = np.zeros((len(blocks[0]), len(blocks) + 1), dtype=bool)
+    for i, (components, block, limit) in enumerate(
+        zip(model.components or (), blocks, reading.usual, strict=True)
+    ):
+        whole = ~np.isnan(block).any(axis=1)
+        answer[whole, i] = best_log_density(components, block[whole]) < limit
+    usual = ~answer.any(axis=1)
+    answer[usual, -1] = _joint_fit(model, [block[usual] for block in blocks]) < reading.together
+    return answer
+
+
+def without_set_aside(
+    model: LatentModel, reading: Reading, blocks: Sequence[Floats]
+) -> list[Floats]:
+    """The blocks of new rows, values below the limit of their variable being missing."""
+    kept = []
+    for components, block, limit in zip(
+        model.components or (), blocks, reading.set_aside, strict=True
+    ):
+        if np.isfinite(limit):
+            outlying = best_log_density(components, block) < limit
+            kept.append(np.where(outlying[:, None], np.nan, block))
+        else:
+            kept.append(block)
+    return kept
+
+
+def best_log_density(components: ComponentSet, block: Floats) -> Floats:
+    """The log density of each row in its best component; 0 where nothing of it was seen."""
+    # A value far from everything may overflow its own distance: it is then as unlikely as can be.
+    with np.errstate(over="ignore", invalid="ignore"):
+        density = np.nan_to_num(components.log_density(block), nan=-np.inf)
+    return np.asarray(density.max(axis=1))
+
+
+def _joint_fit(model: LatentModel, blocks: Sequence[Floats]) -> Floats:
+    """How much less likely each row is than its values in their best components, in nats."""
+    from mixoracle.model.posterior import posterior_chunks
+
+    if not len(blocks[0]):
+        return np.zeros(0)
+    apart = np.zeros(len(blocks[0]))
+    for components, block in zip(model.components or (), blocks, strict=True):
+        apart += best_log_density(components, block)
+    fit = np.empty(len(blocks[0]))
+    for rows, _, shares in posterior_chunks(model, blocks):
+        fit[rows] = shares.log_likelihood - apart[rows]
+    return np.nan_to_num(fit, nan=-np.inf)
+
+
+def _or_none(limit: float) -> float | None:
+    return limit if np.isfinite(limit) else None
+
+
+def _limit(held: Any) -> float:
+    if held is None:
+        return _NOTHING
+    if isinstance(held, bool) or not isinstance(held, (int, float)):
+        raise InvalidInputError(f"a limit of a reading should be a number; got {held!r}")
+    return float(held)
+
+
+def _list(held: Any) -> list[Any]:
+    if not isinstance(held, list):
+        raise InvalidInputError(f"a reading should hold lists; got {type(held).__name__}")
+    return held
+
+
+def _text(held: Any) -> str:
+    if not isinstance(held, str):
+        raise InvalidInputError(f"a reading should name columns and levels by text; got {held!r}")
+    return held

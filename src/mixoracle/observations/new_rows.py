@@ -1,0 +1,152 @@
+"""New rows for a model: read as those that were learned from, and what to tell about them.
+
+Named columns go by name, in any order, and further ones are left alone; those of an array go by
+place. Levels that were never seen count as missing values. The model itself knows its columns and
+levels (:mod:`mixoracle.model.reading`), so that a saved one needs no data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.errors import InvalidInputError
+from mixoracle.model.posterior import most_likely_states, state_probabilities
+from mixoracle.model.reading import Reading, unlike, without_set_aside
+from mixoracle.observations.answers import Report, conform, warn_of_unseen
+from mixoracle.observations.columns import NO_REMARKS, Spelling, number_label, spelled_number
+from mixoracle.observations.frames import as_blocks, as_frame, flat_frame
+from mixoracle.observations.gathering import as_array, gathered_columns
+from mixoracle.observations.grouping import Choices, InputColumns, did_you_mean, shown
+from mixoracle.observations.record import Observations
+
+if TYPE_CHECKING:
+    from mixoracle.model import LatentModel
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """New rows as the model takes them: a block for each observed variable, in its order."""
+
+    model: LatentModel
+    blocks: tuple[Floats, ...]
+
+    @property
+    def _kept(self) -> list[Floats]:
+        return without_set_aside(self.model, reading_of(self.model), self.blocks)
+
+    def states(self) -> Integers:
+        """The most likely state of each latent in each row, (N, m)."""
+        return most_likely_states(self.model, self._kept)
+
+    def probabilities(self) -> list[Floats]:
+        """For each latent the probability of each of its states, an (N, dim_j) array each."""
+        return state_probabilities(self.model, self._kept)
+
+    def unlike(self) -> Bools:
+        """The values that are unlike everything learned, (N, n + 1); the last for whole rows."""
+        return unlike(self.model, reading_of(self.model), self.blocks)
+
+
+def reading_of(model: LatentModel) -> Reading:
+    """How the tables of a model are read; a model that was not learned goes by its own names."""
+    if model.reading is not None:
+        return model.reading
+    if model.components is None:
+        raise InvalidInputError(
+            "new rows need a model with components; this one has none: learn it from data"
+        )
+    widths = [held.width for held in model.components]
+    columns = tuple(
+        (name,) if width == 1 else tuple(f"{name}[{c}]" for c in range(width))
+        for name, width in zip(model.observed_names, widths, strict=True)
+    )
+    return Reading(columns, tuple((None,) * width for width in widths))
+
+
+def new_rows(
+    model: LatentModel,
+    table: Any,
+    spelling: Spelling = NO_REMARKS,
+    report: Report = warn_of_unseen,
+) -> NewRows:
+    """Read any table for a model; ``report`` is told of levels that were never seen."""
+    reading = reading_of(model)
+    held = _observed(model, reading, table, spelling)
+    missing = [name for name in model.observed_names if name not in held]
+    if missing:
+        raise InvalidInputError(
+            f"new rows should have the variables that were learned from; {missing[0]!r} is "
+            f"missing, there are {', '.join(held.names)}"
+        )
+    widths = tuple(map(len, reading.columns))
+    like = Observations(
+        np.full((1, sum(widths)), np.nan), model.observed_names, widths, reading.levels
+    )
+    if model.reading is None:  # nobody knows its levels, so codes are taken as they are
+        return NewRows(model, tuple(held[name] for name in model.observed_names))
+    return NewRows(model, tuple(conform(held, model.observed_names, like, report)))
+
+
+def further_columns(model: LatentModel, labels: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a table that the model was not learned from."""
+    known = set(reading_of(model).flat_columns)
+    return tuple(label for label in labels if label not in known)
+
+
+def check_columns(reading: Reading, labels: Sequence[str]) -> None:
+    """Refuse a table that lacks a column."""
+    missing = [column for column in reading.flat_columns if column not in labels]
+    if missing:
+        raise InvalidInputError(
+            f"new rows should have the columns that were learned from; {shown(missing)} is missing"
+            + did_you_mean(missing[0], list(labels))
+        )
+
+
+def _observed(model: LatentModel, reading: Reading, table: Any, spelling: Spelling) -> Observations:
+    if isinstance(table, Observations):
+        return table
+    blocks = as_blocks(table)
+    if blocks is not None:
+        return Observations.from_arrays(blocks)
+    groups = dict(zip(model.observed_names, map(list, reading.columns), strict=True))
+    frame = as_frame(table)
+    if frame is not None:
+        frame, columns = flat_frame(frame)
+        check_columns(reading, columns.labels or ())
+        frame = frame[list(reading.flat_columns)]
+        choices = Choices(groups, categorical=_labelled(reading), keep=True, spelling=spelling)
+        named = InputColumns.named(frame.columns)
+        return Observations(*gathered_columns(frame, named, choices))
+    array = as_array(table, "the array of new rows")
+    n_columns = len(reading.flat_columns)
+    if array.ndim != 2 or array.shape[1] != n_columns:
+        raise InvalidInputError(
+            f"new rows should have the {n_columns} columns that were learned from; got shape "
+            f"{array.shape}: select them, or give a frame, whose columns go by name"
+        )
+    ends = np.cumsum([len(block) for block in reading.columns])
+    places = [
+        list(range(end - len(block), end)) for end, block in zip(ends, reading.columns, strict=True)
+    ]
+    return Observations.from_array(array, dict(zip(groups, places, strict=True)))
+
+
+def _labelled(reading: Reading) -> list[str]:
+    """Columns whose labels are more than numbers, and are taken as they are spelled."""
+    return [
+        column
+        for columns, block in zip(reading.columns, reading.levels, strict=True)
+        for column, levels in zip(columns, block, strict=True)
+        if levels is not None and not all(map(_is_plain_number, levels))
+    ]
+
+
+def _is_plain_number(label: str) -> bool:
+    number = spelled_number(label)
+    return number is not None and number_label(number) == label
