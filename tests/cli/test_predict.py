@@ -107,6 +107,14 @@ def test_dialects_of_new_files(run, tmp_path, result):
     assert (tmp_path / "piped.csv").read_bytes() == (tmp_path / "states.csv").read_bytes()
 
 
+def test_a_decimal_comma_that_other_columns_settle(run, tmp_path, result):
+    frame = table(3, n=2)
+    frame["temp"], frame["flow"] = ["1,234", "5,678"], ["2,5", "3,5"]
+    frame["press"] = ["-5,1", "-5,2"]
+    frame.to_csv(tmp_path / "new.csv", index=False, sep=";")
+    assert told(run, "new.csv", "--out", "states.csv")["unlike"] == 0
+
+
 @pytest.mark.parametrize(
     ("change", "arguments", "sentence"),
     [
@@ -188,10 +196,12 @@ def test_questions(run, result):
     assert held["identified"]
     held = answered(run, "effect", "result", "H1", "temp")
     assert abs(held["mean_lower"][0][0] - held["mean_lower"][1][0]) > 6
-    for arguments in (["query", "result", "H1"], ["effect", "result", "H1", "look"]):
-        outcome = run(*arguments)
-        assert outcome.exit_code == 0
-        assert "probability" in outcome.output
+    assert "probability" in run("query", "result", "H1").output
+    shown = run("effect", "result", "H1", "look").output
+    assert all(word in shown for word in ("do(H1) = 0", "do(H1) = 1", "look = scratch"))
+    assert "expected" in run("query", "result", "temp").output
+    assert "expected" in run("do", "result", "H1=1", "--of", "temp").output
+    assert "probability" in run("do", "result", "H1=1", "--of", "H1", "--given", "temp=8").output
 
 
 @pytest.mark.parametrize(

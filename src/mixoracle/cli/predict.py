@@ -216,12 +216,13 @@ def _predict(told: _Told, file: Path, target: Path, spelling: Spelling, options:
     with open_atomically(target) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         writer = csv.writer(text, lineterminator="\n")
-        for chunk in read_chunks(file, told.wanted, spelling, options, _ROWS_AT_ONCE):
+        chunks = read_chunks(file, told.wanted, spelling, options, _ROWS_AT_ONCE)
+        for chunk, spelled in chunks:
             if told.rows == 0:
                 sure = [f"P({name})" for name in model.latent_names]
                 title = told.id_column or "row"
                 writer.writerow([title, *model.latent_names, *sure, "unlike"])
-            rows = new_rows(model, chunk, spelling, told.level_unseen)
+            rows = new_rows(model, chunk, spelled, told.level_unseen)
             _write(told, writer, told.names_of(chunk), rows)
         text.flush()
         text.detach()

@@ -53,9 +53,10 @@ def query(
         else dict(zip(found.mean_of, _rounded(found.mean), strict=True)),
     }
     terminal = answer(document, quiet, as_json)
-    terminal.print(_cells(found.variables, found.table, found.table))
-    if found.mean is not None:
-        terminal.print(_means(found.mean_of, found.mean, found.mean))
+    if found.mean is None:
+        terminal.print(_cells(found.variables, found.table, found.table))
+    else:
+        terminal.print(_means(found.mean_of, ["expected"], [found.mean], [found.mean]))
 
 
 @click.command("do", epilog=example("mixoracle do result H1=0 --of H2 --of pulse"))
@@ -108,16 +109,14 @@ def _show_bounds(found: Any, quiet: bool, as_json: bool) -> None:
         "mean_upper": None if found.mean_upper is None else _rounded(found.mean_upper),
     }
     terminal = answer(document, quiet, as_json)
-    terminal.print(_cells(found.variables, found.lower, found.upper))
-    if found.mean_lower is not None:
-        is_effect = found.mean_lower.ndim == 2
-        for state, (low, high) in enumerate(
-            zip(found.mean_lower, found.mean_upper, strict=True)
-            if is_effect
-            else [(found.mean_lower, found.mean_upper)]
-        ):
-            title = f"{found.variables[0]} = {state}" if is_effect else ""
-            terminal.print(_means(found.mean_of, low, high, title))
+    lower, upper = found.mean_lower, found.mean_upper
+    if lower is None:
+        terminal.print(_cells(found.variables, found.lower, found.upper))
+    elif lower.ndim == 1:
+        terminal.print(_means(found.mean_of, ["expected"], [lower], [upper]))
+    else:
+        titles = [f"{found.variables[0]} = {state}" for state in range(len(lower))]
+        terminal.print(_means(found.mean_of, titles, lower, upper))
     if not found.identified:
         terminal.print("The data leave the graph open, so these are ranges.", markup=False)
 
@@ -194,10 +193,14 @@ def _cells(variables: tuple[str, ...], lower: Any, upper: Any) -> Table:
     return table
 
 
-def _means(titles: tuple[str, ...], lower: Any, upper: Any, caption: str = "") -> Table:
+def _means(entries: tuple[str, ...], titles: list[str], lower: Any, upper: Any) -> Table:
+    """A line for each column or level, and a column for each question."""
     from rich.table import Table
 
-    table = Table("expected", caption or "mean or share")
-    for title, low, high in zip(titles, lower, upper, strict=True):
-        table.add_row(title, _range(low, high, ".4g"))
+    table = Table("mean or share of", *titles)
+    for place, entry in enumerate(entries):
+        ranges = [
+            _range(low[place], high[place], ".4g") for low, high in zip(lower, upper, strict=True)
+        ]
+        table.add_row(entry, *ranges)
     return table

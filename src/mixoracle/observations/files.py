@@ -204,10 +204,11 @@ def read_chunks(
     spelling: Spelling,
     options: TextOptions,
     rows: int,
-) -> Iterator[pd.DataFrame]:
+) -> Iterator[tuple[pd.DataFrame, Spelling]]:
     """Read some columns of a file a few rows at a time, so that it may be of any size.
 
-    ``wanted`` is called with the names of all columns and returns those to read.
+    ``wanted`` is called with the names of all columns and returns those to read. With each chunk
+    comes how its text is spelled.
     """
     file = checked_file(path)
     ending = file_ending(file)
@@ -219,7 +220,7 @@ def read_chunks(
             with parquet.ParquetFile(file) as source:
                 columns = list(wanted(source.schema_arrow.names))
                 for batch in source.iter_batches(rows, columns=columns):
-                    yield batch.to_pandas()
+                    yield batch.to_pandas(), spelling
         except (arrow.ArrowException, OSError) as error:
             raise FileFormatError(f"{file} is cut off or not a .parquet file: {error}") from error
     else:
@@ -230,7 +231,7 @@ def read_chunks(
         frame.columns = frame.columns.map(str)
         held: pd.DataFrame = frame[list(wanted(list(frame.columns)))]
         for start in range(0, len(held), rows):
-            yield held.iloc[start : start + rows]
+            yield held.iloc[start : start + rows], spelling
 
 
 def _read_parquet(file: Path, choices: Choices, _options: TextOptions) -> Observations:

@@ -184,7 +184,7 @@ class Observations(FrozenArrays):
     @classmethod
     def from_frame(
         cls,
-        frame: pd.DataFrame,
+        frame: Any,
         groups: Groups = None,
         names: Sequence[str] | None = None,
         *,
@@ -195,7 +195,7 @@ class Observations(FrozenArrays):
         decimal: str | None = None,
         na: str | float | Iterable[str | float] = (),
     ) -> Observations:
-        """Take the columns of a pandas frame; its index is not data.
+        """Take the columns of a frame of pandas, polars, pyarrow or xarray; an index is not data.
 
         Columns that are no measurements (dates and times, identifiers, row numbers, columns that
         are empty or the same in every row) are set aside, and a :class:`DataWarning
@@ -204,10 +204,13 @@ class Observations(FrozenArrays):
         Parameters
         ----------
         frame : DataFrame
-            Text, categorical and boolean columns are categorical; others are numbers.
-        groups : None, int, sequence of column sequences, or mapping from name to columns
+            Text, categorical and boolean columns are categorical; others are numbers, as is text
+            that spells them. Columns with two levels of names are grouped by the first.
+        groups : None, int, "prefix", callable, sequence of column sequences, or mapping
             None groups columns named ``name[0], name[1], …`` in index order; any other column
-            stands alone.
+            stands alone. An int makes blocks of equal width, ``"prefix"`` puts columns together
+            whose names begin alike (``blood_hb``, ``blood_crp``), a callable those whose names give
+            the same group, and a mapping goes from names to columns.
         names, categorical, drop
             As in :meth:`from_array`; columns go by name or number.
         keep : column names or numbers, or True for all

@@ -102,8 +102,11 @@ def text_chunks(
     rows: int,
     *,
     delimiter: str,
-) -> Iterator[pd.DataFrame]:
-    """Some columns of a text file, a few rows at a time: numbers as such, all else as text."""
+) -> Iterator[tuple[pd.DataFrame, Spelling]]:
+    """Some columns of a text file, a few rows at a time: numbers as such, all else as text.
+
+    With how they are spelled: a decimal comma that was settled once holds for all that follows.
+    """
     import pandas as pd
 
     file = understand(path, options, delimiter)
@@ -118,7 +121,10 @@ def text_chunks(
             as_text = kinds[place] is ColumnKind.CATEGORICAL
             numbers = None if as_text else spelled_numbers(cells, spelling)
             columns[labels[place]] = pd.Series(cells, dtype=object) if numbers is None else numbers
-        yield pd.DataFrame(columns)
+            if numbers is None and spelling.decimal is None and spelling.hint is None:
+                present = [cell for cell in cells if cell not in spelling.missing_words]
+                spelling = replace(spelling, hint=settled_decimal(present))
+        yield pd.DataFrame(columns), spelling
 
 
 def _kinds_of(file: TextFile) -> tuple[list[str], list[ColumnKind | None]]:
