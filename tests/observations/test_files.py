@@ -282,6 +282,17 @@ def test_npz_of_numpy(tmp_path):
     assert regrouped.names == ("P",)
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_column_of_any_file_names_the_rows(tmp_path, ending):
+    Observations.from_arrays({"who": ["p", "q", "p"], "a": np.zeros(3)}).write(
+        tmp_path / f"d{ending}"
+    )
+    held = Observations.read(tmp_path / f"d{ending}", id="who")
+    assert (held.names, held.ids) == (("a",), ("p", "q", "p"))
+    numbered = Observations.read(tmp_path / f"d{ending}", id="a")
+    assert [float(name) for name in numbered.ids] == [0, 0, 0]
+
+
 def test_numpy_reads_our_npz(tmp_path):
     Observations.from_arrays({"X1": np.ones((3, 2)), "X2": np.zeros(3)}).write(tmp_path / "d.npz")
     with np.load(tmp_path / "d.npz", allow_pickle=False) as archive:

@@ -50,6 +50,11 @@ def test_xarray():
         Source.of(square, None)
 
 
+def test_anndata_keeps_the_names_of_genes():
+    held = type("AnnData", (), {"__module__": "anndata._core", "to_df": lambda self: FRAME})
+    assert both(held()) == HELD
+
+
 class Foreign:
     """A table of which nothing is known but that it speaks the interchange protocol."""
 

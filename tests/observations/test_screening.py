@@ -88,6 +88,7 @@ def test_text(cells, reason):
         ("Unnamed: 0", [3, 1, 2], UNNAMED),
         ("Unnamed: 3", [np.nan, np.nan], EMPTY),
         ("Unnamed: 0", [1, 1, 2], ""),
+        ("Unnamed: 4", [1.5, 1.25, 2], ""),
     ],
 )
 def test_numbers(label, numbers, reason):

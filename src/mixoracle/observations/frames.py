@@ -1,4 +1,4 @@
-"""Tables of other packages, with their names: pandas, polars, pyarrow, xarray, sparse matrices.
+"""Tables of other packages with their names: pandas, polars, pyarrow, xarray, AnnData, sparse.
 
 None of these packages is needed here; a table is known by what it can do. Columns with two levels
 of names are grouped by the first. A sparse matrix is made dense, since every value is a value.
@@ -38,6 +38,8 @@ def as_frame(X: Any) -> pd.DataFrame | None:
         frame = X.to_pandas()
     elif package == "xarray" and hasattr(X, "dims") and not hasattr(X, "data_vars"):
         frame = _from_data_array(X)
+    elif package == "anndata" and hasattr(X, "to_df"):
+        frame = X.to_df()
     elif package == "pandas" and hasattr(X, "to_frame") and hasattr(X, "index"):
         frame = X.to_frame()
     elif hasattr(X, "__dataframe__"):

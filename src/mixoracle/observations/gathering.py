@@ -75,7 +75,14 @@ def gathered_blocks(
         known = levels[position] if levels else None
         return column if known is None else (column[0], known)
 
-    return gathered(len(flat[0]), plan, encoded)
+    own = choices.id_position(columns)
+    ids = None
+    if own is not None:
+        codes, labels = encode_column(flat[own], columns.describe(own), categorical=True)
+        known = (levels[own] if levels else None) or labels or ()
+        held = flat[own] if levels and levels[own] else codes
+        ids = tuple("" if np.isnan(code) else known[int(code)] for code in held)
+    return gathered(len(flat[0]), plan, encoded, ids)
 
 
 def gathered_frame(X: Any, choices: Choices) -> Gathered:

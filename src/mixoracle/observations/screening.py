@@ -73,7 +73,8 @@ def reason_of_numbers(label: str, numbers: Floats) -> str:
     present = numbers[~np.isnan(numbers)]
     distinct = np.unique(present)
     all_different = len(distinct) == len(present)
-    if _UNNAMED.fullmatch(label) and all_different:
+    whole = bool(np.all(distinct == np.floor(distinct)))
+    if _UNNAMED.fullmatch(label) and all_different and whole:
         return UNNAMED if len(present) else EMPTY
     if len(numbers) < FEWEST_ROWS:
         return ""
@@ -81,7 +82,6 @@ def reason_of_numbers(label: str, numbers: Floats) -> str:
         return CONSTANT if len(distinct) else EMPTY
     if len(present) == len(numbers) and _has_equal_steps(numbers):
         return ROW_NUMBERS
-    whole = bool(np.all(distinct == np.floor(distinct)))
     if whole and _are_days(distinct):
         return DATES
     return IDENTIFIER if whole and all_different and names_rows(label) else ""
