@@ -118,5 +118,7 @@ def test_levels_go_by_their_names_in_questions(learner):
     by_label = model.query("H1", given={"mark": "2"}).table
     np.testing.assert_array_equal(by_label, model.query("H1", given={"mark": 1}).table)
     assert model.query("mark").mean_of == ("mark = 1", "mark = 2")
+    assert model.query("b").mean_of == ("b_x", "b_y")
+    assert model.effect("H1", "a").mean_of == ("a",)
     with pytest.raises(InvalidInputError, match="mark has the levels 1, 2; got '7'"):
         model.query("H1", given={"mark": "7"})

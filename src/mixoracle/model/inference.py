@@ -61,8 +61,8 @@ class Answer:
         column of numbers, the probability of each level of a column of levels; NaN where the
         components have no mean (Student with one degree of freedom or fewer).
     mean_of : tuple of str
-        What the entries of ``mean`` are: ``X1``, ``X1[2]``, or ``X1[2] = red`` for a level, by its
-        code where the model does not know its label.
+        What the entries of ``mean`` are: ``X1``, ``X1[2]``, or ``X1[2] = 0`` for a level's code. A
+        model that was learned names columns and levels as its table does: ``colour = red``.
     """
 
     variables: tuple[str, ...]
@@ -299,8 +299,11 @@ def _averages(
 
 
 def _title(model: LatentModel, observed: int, entry: Entry, name: str, width: int) -> str:
-    """What an average is of, a level by its label where the model knows it."""
-    levels = None if model.reading is None else model.reading.levels[observed][entry.column]
-    if entry.level is None or levels is None:
+    """What an average is of: columns and levels by their own names where the model knows them."""
+    if model.reading is None:
         return entry.title(name, width)
-    return f"{Entry(entry.column).title(name, width)} = {levels[entry.level]}"
+    column = name if width == 1 else model.reading.columns[observed][entry.column]
+    levels = model.reading.levels[observed][entry.column]
+    if entry.level is None:
+        return column
+    return f"{column} = {entry.level if levels is None else levels[entry.level]}"
