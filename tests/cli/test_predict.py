@@ -109,7 +109,7 @@ def test_dialects_of_new_files(run, tmp_path, result):
 
 def test_a_decimal_comma_that_other_columns_settle(run, tmp_path, result):
     frame = table(3, n=2)
-    frame["temp"], frame["flow"] = ["1,234", "5,678"], ["2,5", "3,5"]
+    frame["temp"], frame["flow"] = ["1,234", "1,678"], ["2,5", "3,5"]
     frame["press"] = ["-5,1", "-5,2"]
     frame.to_csv(tmp_path / "new.csv", index=False, sep=";")
     assert told(run, "new.csv", "--out", "states.csv")["unlike"] == 0
