@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -30,9 +29,9 @@ from mixoracle.errors import (
     InvalidInputError,
 )
 from mixoracle.families.choice import Families
-from mixoracle.inference import residuals
+from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned, without_outlying
-from mixoracle.mixtures.columns import Column
+from mixoracle.mixtures.columns import Column, without_repeated
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
@@ -47,11 +46,12 @@ from mixoracle.observations.answers import conform
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
 from mixoracle.oracles.counts import ComponentCounts
+from mixoracle.oracles.path import Resolution, resolutions
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
-from mixoracle.oracles.run import Report, Run, Stage, reporting
+from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
 from mixoracle.settings import Settings
-from mixoracle.solving import Solution, Solver
+from mixoracle.solving import Alternative, Solution, Solver
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,20 +71,8 @@ _ESSENTIAL = (
     "assump:strong:NZ",
     "assump:strong:SDC",
     BACKGROUND_LABEL,
+    rival.LABEL,
 )
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """Another candidate that was refined: its model, and how many nats its BIC is worse.
-
-    The difference is negative where it fits better but contradicts what is known beforehand, or
-    leaves joint states empty that the model says can occur.
-    """
-
-    model: LatentModel
-    bic: float
-    bic_gap: float
 
 
 class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
@@ -123,8 +111,14 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         column does not tell it: ``gaussian``, ``diagonal`` (independent columns), ``student``
         (heavy tails), ``gamma`` (positive amounts) or ``counts``.
     set_aside : bool
-        Treat values of numbers that stand alone, far from all others of their variable, as
-        missing. One such value in a thousand would otherwise pass for a state of its own.
+        Treat numbers that stand alone, far from all others of their variable, as missing, and
+        numbers that repeat exactly where others do not (a sensor at its limit). One such value
+        in a thousand would otherwise pass for a state of its own.
+    resolution : "auto", None or float
+        How finely the data are believed: as at most so many rows, however many there are. None
+        takes every row for what it is. So does "auto", unless components have another shape than
+        their family: then coarser answers stand beside the finest, and the one is taken that
+        explains best what goes together in several variables.
 
     Attributes
     ----------
@@ -143,6 +137,11 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     alternatives_ : tuple of Alternative
         Other candidates that were refined, best first.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
+    resolution_ : float
+        The resolution of the model, infinite if every row was taken for what it is.
+    resolutions_ : tuple of Resolution
+        The answers along the path over resolutions, finest first; only one where the components
+        have the shape of their family, because no coarser one is looked for.
     columns_ : tuple of Column
         What each column was taken for: levels, counts, numbers of a family.
     set_aside_ : (N, n) bool array
@@ -178,6 +177,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     columns_: tuple[Column, ...]
     set_aside_: Bools
+    resolution_: float
+    resolutions_: tuple[Resolution, ...]
     _limits: Floats
     _source: Source
     _learned_from: Observations
@@ -198,6 +199,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         knowledge: Background | None = None,
         families: Families = None,
         set_aside: bool = True,
+        resolution: float | Auto | None = "auto",
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -211,6 +213,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self.knowledge = knowledge
         self.families = families
         self.set_aside = set_aside
+        self.resolution = resolution
 
     def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
@@ -230,6 +233,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 self.n_jobs,
                 report,
                 self._settings,
+                self.resolution,
             )
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
@@ -241,7 +245,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             solutions = solver.solve_all(candidates)
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in solutions]
-        self._take_over(source, solver, solutions, models, copies)
+        self._take_over(source, solver, solutions, models, copies, resolutions(candidates))
         return self
 
     def _take_over(
@@ -251,6 +255,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         solutions: list[Solution],
         models: list[tuple[LatentModel, Integers]],
         copies: Integers,
+        path: tuple[Resolution, ...],
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = solutions[0], models[0]
@@ -259,6 +264,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             *assumptions.check(model),
             best.verdict,
             *residuals.check(prepared, best.graph, best.refinement, self._settings),
+            rival.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
         )
         failure = _failure(verdicts)
@@ -273,6 +279,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             columns_=prepared.columns,
             set_aside_=prepared.set_aside[copies],
             _limits=limits,
+            resolution_=best.resolution,
+            resolutions_=path,
             oracle_=best.counts,
             source_=best.source,
             counts_=ComponentCounts(observations.names, best.counts.count),
@@ -336,6 +344,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 f"missing, there are {', '.join(observations.names)}"
             )
         blocks = conform(observations, model.observed_names, self._learned_from)
+        blocks = without_repeated(blocks, self.columns_)
         return without_outlying(model.components or (), blocks, self._limits)
 
     def _known(self, observed_names: tuple[str, ...]) -> ResolvedBackground:

@@ -46,8 +46,8 @@ class Budget:
     tuples: int = 1_500
     # Rounds in which labels and components over X correct each other.
     label_rounds: int = 2
-    # Rounds of everything else that ends by itself, as a rule sooner: the labels of components of
-    # an unknown shape, rows with missing values, components over X among the joint states.
+    # Rounds of everything else that ends by itself, as a rule sooner: rows with missing values,
+    # components over X among the joint states.
     rounds: int = 5
 
     # --- EM ---
@@ -69,6 +69,8 @@ class Budget:
     # Changes of the latents that are evaluated, while there are few components over X.
     moves: int = 150
     few_components: int = 100
+    # Coarse answers that are looked at where the family does not fit.
+    coarse_levels: int = 4
     # Candidates of one oracle that are refined; further ones never won on any problem.
     candidates: int = 3
 
@@ -114,14 +116,14 @@ class Priors:
     stray_share: float = 0.01
 
     # --- shapes that the family does not have ---
-    # Tails, relative to normal ones, above which the family is not to be relied on. Normal
-    # components of a few hundred rows stay within 5 %; Laplace and Gamma(2) are at 20 % and more.
+    # Tails, relative to normal ones, above which a user is told. Normal components of a few hundred
+    # rows stay within 5 %; Laplace and Gamma(2) are at 20 % and more.
     heavy_tails: float = 1.12
-    # Fewer rows do not show their tails.
+    # Fewer rows do not show their shape.
     rows_to_judge: int = 60
-    # Standard errors by which a density valley is emptier than both sides, and standard deviations
-    # of both by which small pieces with nothing between them are apart.
-    clear_errors: float = 3.0
+    # Rows that the finest coarse answer believes in, and the coarsest: fewer show hardly a state.
+    finest_coarse_rows: int = 2_000
+    coarsest_rows: int = 100
 
     # --- choice and checks ---
     # Labels that fit together at once are believed if so many joint states were seen, even where

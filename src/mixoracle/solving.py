@@ -26,7 +26,7 @@ from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.refine import Refinement, refine
 from mixoracle.inference.start import starting_assignment
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.model import Bipartite, ComponentSet, JointTable
+from mixoracle.model import Bipartite, ComponentSet, JointTable, LatentModel
 from mixoracle.model.joint import MANY_EMPTY, emptiness
 from mixoracle.model.joint_states import flat, numbered
 from mixoracle.model.posterior import states_of_cells
@@ -47,6 +47,8 @@ class Solution:
     refinement: Refinement
     repairs: tuple[str, ...]
     verdict: Verdict
+    merit: float | None = None
+    resolution: float = inf
 
     @property
     def graph(self) -> Bipartite:
@@ -55,7 +57,9 @@ class Solution:
 
     @property
     def score(self) -> float:
-        """BIC, less what joint states that stay empty say against the model."""
+        """BIC, less what joint states that stay empty say against the model, or the merit."""
+        if self.merit is not None:
+            return self.merit
         rows = self.refinement.weights * len(self.refinement.assignment)
         return self.refinement.bic - emptiness(rows.reshape(self.graph.domain_sizes))
 
@@ -86,6 +90,20 @@ class Solution:
         for j, order in enumerate(orders):
             states[:, j] = np.argsort(order)[states[:, j]]
         return JointTable(table[np.ix_(*orders)] if orders else table), components, states
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another candidate that was refined: its model, and how many nats its BIC is worse.
+
+    The difference is negative where it fits better but contradicts what is known beforehand,
+    leaves joint states empty that the model says can occur, or owes its fit to states that only
+    make up for components of another shape than their family.
+    """
+
+    model: LatentModel
+    bic: float
+    bic_gap: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +163,8 @@ class Solver:
             trouble = str(error)
             step = self._fallback(candidate, recovered)
         verdict = _consistency(candidate, trouble, step.graph.residual)
-        return self._refined(candidate.source, step, candidate.repairs, verdict)
+        solution = self._refined(candidate.source, step, candidate.repairs, verdict)
+        return replace(solution, merit=candidate.merit, resolution=candidate.resolution)
 
     def _recovered(self, candidate: Candidate) -> Bipartite:
         """Γ from the counts of a candidate."""
@@ -202,7 +221,7 @@ class Solver:
             own.sort(key=self._n_broken)
             own = own[: self.run.settings.budget.candidates]
             tolerated = self.run.settings.priors.hopeless_candidate * self.prepared.n_samples
-            chosen += [c for c in own if c.log_evidence >= own[0].log_evidence - tolerated]
+            chosen += [c for c in own if c.strength >= own[0].strength - tolerated]
         return chosen
 
     def _n_broken(self, candidate: Candidate) -> int:
@@ -234,6 +253,8 @@ class Solver:
         weights = solution.refinement.weights
         joint = JointTable(weights.reshape(solution.graph.domain_sizes))
         n_empty = len(joint.nearly_empty())
+        if solution.merit is not None:  # a single latent was judged beside it
+            return None
         if solution.graph.n_latent < 2 or n_empty < MANY_EMPTY * weights.size:
             return None
         assignment = numbered(solution.refinement.assignment)

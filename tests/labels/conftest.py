@@ -68,9 +68,9 @@ def make_blobs(seed=0, n_rows=600, missing=0.0, noise=None):
 
 
 def labelled(rows, seed=0, n_jobs=1, max_components=20, settings=Settings()):
-    rng = np.random.default_rng(seed)
+    seeds = np.random.default_rng(seed).integers(2**31, size=len(rows))
     with threadpool_limits(limits=1):
-        return label_each(rows, max_components, n_jobs, rng, settings)
+        return label_each(rows, max_components, n_jobs, seeds, settings)
 
 
 def blobs_of(**choices):

@@ -8,7 +8,6 @@ import pytest
 from mixoracle import CPDAG, JointTable, LatentModel, SignatureOracle
 from mixoracle.datasets import paper_problem
 from mixoracle.labels.labelling import (
-    FamilyFit,
     completed,
     component_table,
     components_of,
@@ -127,14 +126,6 @@ class TestPurity:
 
 
 class TestComponentTable:
-    @pytest.mark.parametrize("is_trusted", [True, False])
-    @pytest.mark.parametrize("which", ["single", "settled"])
-    def test_whether_the_family_is_trusted_reaches_the_table(self, blobs, which, is_trusted):
-        """It was lost without joint components, so that noise of another shape was cut up."""
-        labelling = replace(getattr(blobs, which), fit=FamilyFit(1.3, is_trusted))
-        assert (labelling.joint is None) == (which == "single")
-        assert component_table(blobs.rows, labelling).is_family_trusted is is_trusted
-
     def test_without_joint_components_it_holds_the_distinct_rows_of_labels(self, blobs):
         labelling = blobs.single
         table = component_table(blobs.rows, labelling)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mixoracle.datasets import paper_problem
-from mixoracle.labels.labelling import FamilyFit, component_table
+from mixoracle.labels.labelling import component_table
 from mixoracle.labels.single import label_each
 from mixoracle.labels.together import _have_settled, label_along, settle
 from mixoracle.mixtures.preparation import prepare
@@ -33,7 +33,7 @@ class TestSettle:
     def test_few_joint_states_are_found_as_components(self):
         problem = paper_problem(2, 5, 3, n_samples=1000, random_state=0, covariance="code")
         rows = prepare(problem.observations).searched_rows(slice(None))
-        single = label_each(rows, 50, 1, np.random.default_rng(0), Settings())
+        single = label_each(rows, 50, 1, np.arange(len(rows)), Settings())
         labelling = settle(rows, single, 50, Settings())
         assert labelling.joint is not None
         np.testing.assert_allclose(component_table(rows, labelling).counts.sum(), 1000)
@@ -64,7 +64,7 @@ class TestSettle:
         assert held.single.joint is None
 
     def test_what_each_variable_showed_alone_is_kept(self, blobs):
-        assert blobs.settled.n_alone == blobs.single.n_alone
+        assert blobs.settled.alone is blobs.single.labels
 
     def test_labels_beyond_doubt_stay_where_components_over_x_would_be_too_many(self, blobs):
         """Six tuples where three can be compared: they cover half of the rows, and are sure."""
@@ -76,52 +76,6 @@ class TestSettle:
         settings = replace(settings, priors=Priors(stray_share=0.0))
         doubtful = settled(blobs.rows, blobs.single, settings)
         assert len(doubtful.joint.labels) <= 3
-
-
-class TestStrays:
-    """Four rows far from all others, labelled 1 in every variable."""
-
-    @pytest.fixture
-    def strays(self, making):
-        rng = np.random.default_rng(0)
-        n_rows, n_far = 400, 4
-        label = np.repeat([0, 1, 2], [200, n_rows - 200, n_far])
-        rows, _, _ = making.blobs(0)
-        made = []
-        for variable in rows:
-            block = rng.normal(size=(n_rows + n_far, 2)) * 0.2 + np.array([0.0, 6.0, 60.0])[
-                label
-            ].reshape(-1, 1)
-            features = variable.family.features(block)
-            made.append(replace(variable, block=block, features=features, patterns=None))
-        return tuple(made), making.labelled(tuple(made)), n_rows, n_far
-
-    def test_they_are_a_component_of_a_family_that_is_trusted(self, strays):
-        rows, single, n_rows, n_far = strays
-        labelling = settled(rows, replace(single, fit=FamilyFit(1.0, True)))
-        counts = component_table(rows, labelling).counts
-        assert np.isclose(counts, n_far).any()
-        assert counts.sum() == pytest.approx(n_rows + n_far)
-
-    def test_without_a_trusted_family_they_are_dropped(self, strays):
-        rows, single, n_rows, n_far = strays
-        # Tails are never judged again, so that the family stays what it is said to be.
-        settings = Settings(priors=Priors(rows_to_judge=10**6))
-        labelling = settled(rows, replace(single, fit=FamilyFit(1.5, False)), settings)
-        assert not labelling.fit.is_trusted
-        table = component_table(rows, labelling)
-        assert table.n_components == 2
-        assert table.counts.min() > 100
-        # Their rows are still there, shared out among the others.
-        assert table.counts.sum() == pytest.approx(n_rows + n_far)
-        assert not table.is_family_trusted
-
-    def test_a_component_with_the_rows_of_a_peak_is_no_stray(self, strays):
-        rows, single, _, n_far = strays
-        priors = Priors(rows_to_judge=10**6, clear_errors=np.sqrt(n_far - 0.5))
-        settings = Settings(priors=priors)
-        labelling = settled(rows, replace(single, fit=FamilyFit(1.5, False)), settings)
-        assert np.isclose(component_table(rows, labelling).counts, n_far).any()
 
 
 class TestLabelAlong:

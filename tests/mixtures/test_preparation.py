@@ -223,7 +223,7 @@ class TestGaps:
         values[rng.random(values.shape) < 0.3] = np.nan
         values[0] = 0.0
         values[:, 2:] = np.nan_to_num(values[:, 2:])
-        prepared = prepare(Observations.from_array(values, groups=2))
+        prepared = prepare(Observations.from_array(values, groups=2), set_aside=False)
         place = int(np.flatnonzero(prepared.variables == 0)[0])
         assert prepared.patterns(1 - place, slice(None)) is None
         rows = np.array([5, 0, 17])

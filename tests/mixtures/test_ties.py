@@ -7,7 +7,7 @@ from mixoracle import LatentGraphLearner, Observations
 from mixoracle.datasets import paper_problem
 from mixoracle.errors import DataWarning
 from mixoracle.metrics import compare
-from mixoracle.mixtures.ties import rounding_step, spread_ties, without_copies
+from mixoracle.mixtures.ties import repeated_values, rounding_step, spread_ties, without_copies
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -128,3 +128,41 @@ def test_rows_entered_several_times_teach_nothing_new(seed):
     assert learner.bic_ == once.bic_
     np.testing.assert_array_equal(learner.states_, np.repeat(once.states_, 5, axis=0))
     assert learner.set_aside_.shape == (3000, 5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("share", [0.02, 0.3])
+def test_a_value_that_sticks_out_is_seen(seed, share):
+    rng = np.random.default_rng(seed)
+    column = rng.normal(size=1_000) + 5.0
+    column[rng.random(1_000) < share] = 0.0
+    assert repeated_values(column) == (0.0,)
+    assert repeated_values(np.minimum(column, 6.5)) == (0.0, 6.5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounded_numbers_levels_and_what_a_column_mostly_is_do_not_stick_out(seed):
+    rng = np.random.default_rng(seed)
+    assert repeated_values(np.round(rng.normal(size=5_000), 1)) == ()
+    assert repeated_values(np.round(3.0 * rng.normal(size=500))) == ()
+    assert repeated_values(rng.integers(5, size=300).astype(float)) == ()
+    assert repeated_values(np.concatenate([np.zeros(700), rng.normal(size=300)])) == ()
+    assert repeated_values(np.full(50, np.nan)) == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sensor_that_reads_zero_now_and_then_makes_no_cause(seed):
+    problem = paper_problem(2, 6, 3, n_samples=1_500, random_state=seed)
+    rng = np.random.default_rng(seed)
+    blocks = {name: problem.observations[name].copy() for name in problem.observations.names}
+    for block in blocks.values():
+        block[rng.random(len(block)) < 0.1] = 0.0
+    learner = LatentGraphLearner(random_state=0).fit(Observations.from_arrays(blocks))
+    found = compare(problem.model, learner.model_)
+    assert found.bipartite_exact
+    assert found.domains_exact
+    assert all(column.repeated == (0.0,) for column in learner.columns_)
+    # New rows are read as those that were learned from.
+    np.testing.assert_array_equal(
+        learner.predict(Observations.from_arrays(blocks)), learner.states_
+    )

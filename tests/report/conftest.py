@@ -69,6 +69,8 @@ def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **chan
         n_iter_=3,
         columns_=read_columns(observations)[1],
         set_aside_=np.zeros((observations.n_samples, model.n_observed), dtype=bool),
+        resolution_=np.inf,
+        resolutions_=(),
     )
     for name, value in changes.items():
         setattr(fitted, name, value)

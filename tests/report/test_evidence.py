@@ -116,6 +116,8 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         n_iter_=0,
         columns_=read_columns(observations)[1],
         set_aside_=np.zeros((observations.n_samples, 1), dtype=bool),
+        resolution_=np.inf,
+        resolutions_=(),
     )
     evidence = gather(fitted, observations)
     (effect,) = evidence.effects

@@ -16,6 +16,7 @@ _SETTINGS = {
     "max_components": None,
     "jobs": 1,
     "set_aside": True,
+    "resolution": "auto",
 }
 
 

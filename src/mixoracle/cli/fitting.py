@@ -98,6 +98,7 @@ def fit(
         progress=tell,
         families=dict(given.families) or None,
         set_aside=settings["set_aside"],
+        resolution=settings["resolution"],
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

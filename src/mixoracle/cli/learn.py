@@ -76,6 +76,21 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
     return value
 
 
+def _resolution(
+    _context: click.Context, _parameter: click.Parameter, value: str
+) -> float | str | None:
+    """The resolution as the learner takes it."""
+    if value in ("auto", "finest"):
+        return None if value == "finest" else value
+    try:
+        rows = float(value)
+    except ValueError:
+        rows = 0.0
+    if not rows > 0:
+        raise click.BadParameter(f"should be auto, finest or a number of rows; got {value!r}")
+    return rows
+
+
 @click.command(
     "learn",
     epilog=example(
@@ -149,6 +164,14 @@ def _some_jobs(_ctx: click.Context, _parameter: click.Parameter, value: int) -> 
     default=True,
     show_default=True,
     help="Treat single values far from all others of their variable as missing, or keep them.",
+)
+@click.option(
+    "--resolution",
+    default="auto",
+    show_default=True,
+    metavar="auto|finest|ROWS",
+    callback=_resolution,
+    help="Rows up to which the data are believed: a smaller number gives a coarser answer.",
 )
 @click.option(
     "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is kept."

@@ -25,8 +25,13 @@ from mixoracle.mixtures.table import ComponentTable
 from mixoracle.settings import Settings
 
 
-def decode(table: ComponentTable, settings: Settings = Settings()) -> list[Explanation]:
+def decode(
+    table: ComponentTable, settings: Settings = Settings(), *, climbs: bool = True
+) -> list[Explanation]:
     """All explanations found, best evidence first, one for each structure.
+
+    Without ``climbs`` they are left as proposed: where the evidence is not to be relied on,
+    raising it further is no use.
 
     One latent whose states are the components over X, and no latent at all, are always among
     them, unless all labels fit together at once.
@@ -36,7 +41,8 @@ def decode(table: ComponentTable, settings: Settings = Settings()) -> list[Expla
     for explanation in proposed:
         _keep_better(found, explanation)
     starts = _starts(table, proposed, found, settings)
-    _improve(table, found, starts, settings)
+    if climbs:
+        _improve(table, found, starts, settings)
     n_agreed = Counter(explanation.structure for explanation in proposed)
     explanations = [
         replace(explanation, n_agreed=n_agreed[structure], n_proposals=len(proposed))

@@ -25,7 +25,6 @@ LEAST_GAIN = 1e-3
 # States that are the same make all else look noisier, so they are merged first; more is
 # distinguished only when nothing simpler helps.
 _KINDS_OF_CHANGE = (merge_equal_states, change_latents, tell_more_apart)
-_SIMPLER_ONLY = _KINDS_OF_CHANGE[:-1]
 
 
 def affordable_evaluations(table: ComponentTable, settings: Settings) -> int:
@@ -46,7 +45,7 @@ def climb(
     improved = True
     while improved:
         improved = False
-        for changes in _KINDS_OF_CHANGE if table.is_family_trusted else _SIMPLER_ONLY:
+        for changes in _KINDS_OF_CHANGE:
             tried = [
                 (complete(table, Proposal.of_all(states), settings), action)
                 for action, states in islice(

@@ -30,7 +30,7 @@ def density_limits(components: Sequence[ComponentSet], prepared: Prepared) -> Fl
     for i, held in enumerate(components):
         aside = prepared.set_aside[:, i]
         if aside.any():
-            kept = _best_log_density(held, prepared.observations[i][~aside])
+            kept = _best_log_density(held, prepared.measured[i][~aside])
             limits[i] = kept.min() - _MARGIN
     return limits
 
@@ -53,7 +53,7 @@ def reassigned(
     rows = np.flatnonzero(prepared.set_aside.any(axis=1))
     if not len(rows) or model.components is None:
         return states
-    own = [prepared.observations[i][rows] for i in range(prepared.n_observed)]
+    own = [block[rows] for block in prepared.measured]
     blocks = without_outlying(model.components, own, limits)
     answer = states.copy()
     answer[rows] = most_likely_states(model, blocks)

@@ -20,9 +20,9 @@ import numpy as np
 from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.inference.refine import Refinement
+from mixoracle.inference.tails import typical_tails
 from mixoracle.mixtures.dependence import dependence, whitened
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.mixtures.shape import typical_tails
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import configurations
 from mixoracle.settings import Settings
@@ -110,6 +110,6 @@ def _family(tails: list[float | None], names: Sequence[str], settings: Settings)
         False,
         f"the components of {which} have {worst:.2f} times the tails of normal ones "
         f"({len(heavy)} of {len(known)} variables are like that): densities and posteriors are "
-        "approximate there; components were told apart by density valleys where most are so",
+        "approximate there, and states were judged by what they explain in several measurements",
         tuple((which,) for _, which in heavy),
     )

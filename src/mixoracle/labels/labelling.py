@@ -17,26 +17,12 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.labels.tuples import JointComponents
 from mixoracle.mixtures.merging import Merging, pool
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.shape import typical_tails
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model import ComponentSet
 from mixoracle.model.joint_states import distinct_rows
-from mixoracle.settings import Settings
 
 Rows = Sequence[VariableRows]
 """The rows that structure is learned from, variable by variable."""
-
-
-@dataclass(frozen=True)
-class FamilyFit:
-    """Whether components have the tails of their family.
-
-    ``tail_ratio`` is that of a typical component, relative to the family's; None where no
-    component has rows enough to tell.
-    """
-
-    tail_ratio: float | None = None
-    is_trusted: bool = True
 
 
 @dataclass(frozen=True)
@@ -47,14 +33,13 @@ class Labelling:
     merged to components. ``features[i]`` (N, f_i) may be added up: rows with missing values are
     completed by the component that they are labelled with. ``joint`` are the components over X
     that the labels make, None until they were looked for or where there are too many to compare.
-    ``n_alone`` (n,) are the components that each variable showed on its own.
+    ``alone`` (N, n) are the labels that each variable gave on its own.
     """
 
     labels: Integers
     mergings: tuple[Merging, ...]
     features: tuple[Floats, ...]
-    fit: FamilyFit
-    n_alone: tuple[int, ...]
+    alone: Integers
     joint: JointComponents | None = None
 
 
@@ -62,24 +47,6 @@ def n_labels(labelling: Labelling, variable: int) -> int:
     """The labels of a variable, those that no row prefers any more included."""
     used = int(labelling.labels[:, variable].max()) + 1
     return max(used, labelling.mergings[variable].n_components)
-
-
-def judge_family(rows: Rows, labels: Integers, before: FamilyFit, settings: Settings) -> FamilyFit:
-    """Whether most components have the tails that the family gives them.
-
-    Where no component has rows enough to tell, the judgement ``before`` stands.
-    """
-    ratios = []
-    for column, variable in zip(labels.T, rows, strict=True):
-        if variable.whole is None:
-            continue
-        inside = (variable.whole.where(column == label) for label in np.unique(column))
-        found = (typical_tails(rows_of_one, settings) for rows_of_one in inside)
-        ratios += [ratio for ratio in found if ratio is not None]
-    if not ratios:
-        return before
-    typical = float(np.median(ratios))
-    return FamilyFit(typical, typical < settings.priors.heavy_tails)
 
 
 def components_of(rows: Rows, labelling: Labelling) -> list[ComponentSet]:
@@ -117,21 +84,27 @@ def log_densities(rows: Rows, labelling: Labelling) -> tuple[Labelling, list[Flo
     return labelling, densities
 
 
+def members(labelling: Labelling) -> Integers:
+    """The component over X of each row, by its place in :func:`component_table`."""
+    if labelling.joint is None:
+        return distinct_rows(labelling.labels)[1]
+    return np.asarray(labelling.joint.responsibilities.argmax(axis=1))
+
+
 def component_table(rows: Rows, labelling: Labelling) -> ComponentTable:
     """The components over X with the statistics of each variable in them."""
     if labelling.joint is None:
         labels, member, occurrences = distinct_rows(labelling.labels)
         statistics = tuple(pool(held, member, len(labels)) for held in labelling.features)
-        counts = occurrences.astype(np.float64)
+        counts = np.asarray(rows[0].weight * occurrences.astype(np.float64))
     else:
         labels, share = labelling.joint.labels, labelling.joint.responsibilities
         statistics = tuple(share.T @ held for held in labelling.features)
-        counts = share.sum(axis=0)
+        counts = rows[0].weight * share.sum(axis=0)
     return ComponentTable(
         labels=labels,
         statistics=statistics,
         families=tuple(variable.family for variable in rows),
         priors=tuple(merging.prior for merging in labelling.mergings),
         counts=counts,
-        is_family_trusted=labelling.fit.is_trusted,
     )

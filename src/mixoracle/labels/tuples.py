@@ -37,17 +37,21 @@ class JointComponents:
 
 
 def find_joint_components(
-    labels: Integers, log_densities: Sequence[Floats], max_components: int, settings: Settings
+    labels: Integers,
+    log_densities: Sequence[Floats],
+    max_components: int,
+    settings: Settings,
+    weight: float = 1.0,
 ) -> JointComponents:
     """Find the label tuples that are components over X, at most ``max_components`` of them.
 
-    ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i).
+    ``labels`` is (N, n), ``log_densities[i]`` is (N, k_i). Each row counts as ``weight`` of one.
     """
     tuples, _, occurrences = distinct_rows(labels)
     tuples, counts = _heaviest(tuples, occurrences.astype(np.float64), settings.budget.tuples)
     log_density = _tuple_log_density(tuples, log_densities)
     alive, weights = _weigh(log_density, counts / counts.sum(), settings.budget.em)
-    kept, weights = _prune(log_density[:, alive], weights, settings.priors.same_evidence)
+    kept, weights = _prune(log_density[:, alive], weights, settings.priors.same_evidence, weight)
     tuples, weights = _heaviest(tuples[alive[kept]], weights, max_components)
     return share_rows(tuples, weights / weights.sum(), log_densities)
 
@@ -91,17 +95,19 @@ def _weigh(log_density: Floats, weights: Floats, max_iterations: int) -> tuple[I
     return alive, weights
 
 
-def _prune(log_density: Floats, weights: Floats, surplus: float) -> tuple[Integers, Floats]:
+def _prune(
+    log_density: Floats, weights: Floats, surplus: float, weight: float
+) -> tuple[Integers, Floats]:
     """Drop tuples that the likelihood does not miss, the weakest half of them at a time.
 
     A tuple must be worth half a log N of log-likelihood, as BIC asks of its weight, and a
     ``surplus`` for being one of many that might have been.
     """
-    needed = 0.5 * np.log(len(log_density)) + surplus
+    needed = 0.5 * np.log(max(1.0, weight * len(log_density))) + surplus
     kept = np.arange(len(weights))
     while True:
         responsibilities = _responsibilities(_rescaled_density(log_density[:, kept]), weights)
-        loss = _log_likelihood_lost(responsibilities, weights)
+        loss = weight * _log_likelihood_lost(responsibilities, weights)
         weak = np.flatnonzero(loss < needed)
         if len(weak) == 0 or len(kept) == 1:
             return kept, weights

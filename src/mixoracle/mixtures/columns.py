@@ -9,13 +9,15 @@ Assumes observations without empty columns, as the learner does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mixoracle._arrays import Floats
 from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
+from mixoracle.mixtures.ties import repeated_values
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
 
@@ -26,7 +28,8 @@ class Column:
 
     ``levels`` are its labels by code, None where it has none; ``guessed`` says that its numbers
     were taken as levels or counts without anybody having said so. ``low`` and ``high`` are the
-    smallest and largest number, or the first and last level.
+    smallest and largest number, or the first and last level. ``repeated`` are numbers that occur
+    far more often than their neighbours, which were treated as missing.
     """
 
     title: str
@@ -37,6 +40,7 @@ class Column:
     missing: int
     low: str
     high: str
+    repeated: tuple[float, ...] = ()
 
     @property
     def n_levels(self) -> int:
@@ -77,6 +81,29 @@ def read_columns(
                 )
             )
     return recognised, tuple(columns)
+
+
+def with_repeated(columns: Sequence[Column], observations: Observations) -> tuple[Column, ...]:
+    """The columns with the numbers that occur far more often than those next to them."""
+    return tuple(
+        replace(column, repeated=repeated_values(values))
+        if column.family == registry.NUMBERS
+        else column
+        for column, values in zip(columns, observations.values.T, strict=True)
+    )
+
+
+def without_repeated(blocks: Iterable[Floats], columns: Sequence[Column]) -> list[Floats]:
+    """The block of each observed variable with the repeated numbers as missing values."""
+    kept = []
+    for i, block in enumerate(blocks):
+        repeated = [column.repeated for column in columns if column.observed == i]
+        if any(repeated):
+            hit = [np.isin(own, held) for own, held in zip(block.T, repeated, strict=True)]
+            kept.append(np.where(np.stack(hit, axis=1), np.nan, block))
+        else:
+            kept.append(block)
+    return kept
 
 
 def _range(values: Floats, levels: tuple[str, ...] | None) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.families.base import Family, Patterns
 from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
-from mixoracle.mixtures.columns import Column, read_columns
+from mixoracle.mixtures.columns import Column, read_columns, with_repeated, without_repeated
 from mixoracle.mixtures.isolation import isolated
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.ties import spread_ties
@@ -73,6 +73,11 @@ class Prepared:
     def families(self) -> tuple[Family, ...]:
         """The family of each variable's components over the coordinates."""
         return tuple(encoder.family for encoder in self.encoders)
+
+    @cached_property
+    def measured(self) -> list[Floats]:
+        """The block of each variable of the observations, without numbers that only repeat."""
+        return _measured(self.observations, self.columns)
 
     @cached_property
     def places(self) -> Integers:
@@ -149,41 +154,70 @@ def prepare(
 ) -> Prepared:
     """Bring observations into canonical order and units; ``families`` are those declared.
 
-    Rounded numbers are spread over their rounding step. With ``set_aside``, values of numbers
-    that stand alone become missing values.
+    Rounded numbers are spread over their rounding step. With ``set_aside``, numbers that stand
+    alone, or that repeat where others do not, become missing values.
     """
     _refuse_too_few(observations)
     for name in observations.names:
         _refuse_unusable(name, observations)
     observations, columns = read_columns(observations, families)
     _warn_of_empty_rows(observations)
+    columns = with_repeated(columns, observations) if set_aside else columns
+    seen = _measured(observations, columns)
     scores = _row_scores(observations)
-    keyed = [_order_columns(observations[i], scores) for i in range(observations.n_observed)]
+    keyed = [_order_columns(block, scores) for block in seen]
     variables = np.array(sorted(range(len(keyed)), key=lambda i: keyed[i][1]), dtype=np.int64)
-    ordered = [observations[int(i)][:, keyed[i][0]] for i in variables]
+    ordered = [seen[i][:, keyed[i][0]] for i in variables]
     rows = _order_rows(ordered)
-    encoders, blocks, aside = [], [], np.zeros((len(rows), len(variables)), dtype=bool)
-    log_units = 0.0
-    for i, block in zip(variables, ordered, strict=True):
-        order, own = keyed[i][0], block[rows]
-        read_as = [column for column in columns if column.observed == i]
-        kinds = [read_as[c].family for c in order]
-        sizes = [read_as[c].n_levels for c in order]
-        encoder = fit_encoder(own, kinds, sizes, settings.priors)
-        if encoder.is_shape_judged and (spread := spread_ties(own)) is not own:
-            own, encoder = spread, fit_encoder(spread, kinds, sizes, settings.priors)
-        if encoder.is_shape_judged and set_aside:
+    read_as = [_columns_of(columns, int(i), keyed[i][0]) for i in variables]
+    values = [block[rows] for block in ordered]
+    alone, judged = np.zeros((len(rows), len(variables)), dtype=bool), []
+    for place, read in enumerate(read_as):
+        encoder = _encoder(values[place], read, settings)
+        if not encoder.is_shape_judged:
+            continue
+        judged.append(place)
+        values[place] = own = spread_ties(values[place])
+        if set_aside:
+            encoder = _encoder(own, read, settings)
             family = encoder.for_search().family
-            aside[rows, i] = alone = isolated(encoder.encode(own), family, settings)
-            if alone.any():
-                own[alone] = np.nan
-                encoder = fit_encoder(own, kinds, sizes, settings.priors)
+            alone[:, place] = isolated(encoder.encode(own), family, settings)
+    alone[:, judged] |= _are_mostly(alone[:, judged])[:, None]
+    encoders, blocks, log_units = [], [], 0.0
+    for place, (own, read) in enumerate(zip(values, read_as, strict=True)):
+        own[alone[:, place]] = np.nan
+        encoder = _encoder(own, read, settings)
         blocks.append(encoder.encode(own))
         log_units += encoder.log_units(own, blocks[-1])
+        order = keyed[variables[place]][0]
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))
+    aside = np.zeros_like(alone)
+    aside[np.ix_(rows, variables)] = alone
     return Prepared(
         observations, columns, variables, rows, tuple(encoders), tuple(blocks), log_units, aside
     )
+
+
+def _measured(observations: Observations, columns: Sequence[Column]) -> list[Floats]:
+    blocks = (observations[i] for i in range(observations.n_observed))
+    return without_repeated(blocks, columns)
+
+
+def _columns_of(columns: Sequence[Column], observed: int, order: Integers) -> list[Column]:
+    """The columns of one variable in a given order."""
+    own = [column for column in columns if column.observed == observed]
+    return [own[c] for c in order]
+
+
+def _encoder(block: Floats, read_as: Sequence[Column], settings: Settings) -> Encoder:
+    kinds = [column.family for column in read_as]
+    sizes = [column.n_levels for column in read_as]
+    return fit_encoder(block, kinds, sizes, settings.priors)
+
+
+def _are_mostly(alone: Bools) -> Bools:
+    """The rows (N,) that are out of place as a whole: most of their values stand alone."""
+    return np.asarray(alone.sum(axis=1) > alone.shape[1] / 2)
 
 
 def _refuse_too_few(observations: Observations) -> None:

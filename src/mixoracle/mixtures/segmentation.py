@@ -20,19 +20,22 @@ from mixoracle.mixtures.rows import VariableRows
 from mixoracle.model.joint_states import numbered
 from mixoracle.settings import Settings
 
+# The same rows are cut into the same pieces, whatever else is drawn.
+_SEED = 0
+
 
 def segment(
     variable: VariableRows, max_components: int, seed: int, settings: Settings
 ) -> tuple[Integers, Merging]:
     """The component of each row, and how the pieces were merged to it."""
-    family, features, patterns = variable.family, variable.features, variable.patterns
+    family, features, patterns = variable.family, variable.counted, variable.patterns
     if patterns is None:
         return _segment_whole(variable, max_components, seed, settings)
     whole = np.asarray(patterns.seen.all(axis=1))[patterns.which]
     if whole.sum() >= _enough(len(whole), settings):
         inside = variable.take(np.flatnonzero(whole))
         labels, merging = _segment_whole(inside, max_components, seed, settings)
-        features = inside.features
+        features = inside.counted
     else:
         labels, features = _cut_with_missing(variable, seed, settings)
         pieces = pool(features, labels, int(labels.max()) + 1)
@@ -84,11 +87,18 @@ def _segment_whole(
     while True:
         labels = cut(embedding, n_pieces, seed, settings)
         n_found = int(labels.max()) + 1
-        pieces = pool(variable.features, labels, n_found)
+        pieces = pool(variable.counted, labels, n_found)
         merging = merge_pieces(pieces, variable.family, CutPieces(), max_components)
         if 2 * merging.n_components <= n_found or n_pieces >= limit:
             return merging.groups[labels], merging
         n_pieces = min(2 * n_pieces, limit)
+
+
+def pieces_of(variable: VariableRows, settings: Settings) -> Integers:
+    """A variable cut into pieces that hold about as many rows as there are pieces."""
+    embedding = variable.embedding
+    n_pieces = min(settings.budget.first_pieces, int(np.sqrt(len(embedding))))
+    return cut(embedding, _at_most_distinct(max(1, n_pieces), embedding), _SEED, settings)
 
 
 def _at_most_distinct(n_pieces: int, embedding: Floats) -> int:

@@ -29,9 +29,6 @@ class ComponentTable:
         The family of each X_i with its prior.
     counts : (T,) array
         How many rows of the data each component over X holds; shares of rows count as such.
-    is_family_trusted : bool
-        Where the families are not to be relied on, more components always fit better, and the
-        evidence must not ask for more than were seen.
     """
 
     labels: Integers
@@ -39,7 +36,6 @@ class ComponentTable:
     families: tuple[Family, ...]
     priors: tuple[Prior, ...]
     counts: Floats
-    is_family_trusted: bool = True
 
     def __post_init__(self) -> None:
         n_components, n_observed = self.labels.shape

@@ -1,10 +1,12 @@
-"""Values that repeat: rounded numbers are spread over their step, copied rows counted once.
+"""Values that repeat: rounded numbers, single values that stick out, and copied rows.
 
 A thermometer that shows tenths of a degree repeats each value hundreds of times. To a mixture of
 densities every repeated value is a component without any scatter, and the evidence for it has no
 limit. A rounded value is known to lie within half a step of what was written down, and nothing is
 known beyond that: so it is drawn uniformly from there. The rows come in canonical order, and the
-same rows are always spread alike. A row that was entered five times is evidence once.
+same rows are always spread alike. A sensor that reads exactly 0 in a tenth of the rows, or stands
+at its limit, says that it did not measure there. A row that was entered five times is evidence
+once.
 
 Assumes that columns with a few different values only were read as levels before.
 """
@@ -26,6 +28,8 @@ _MOSTLY_DIFFERENT = 0.5
 # Fewer different numbers are a scale of marks, or too few to tell.
 _FEWEST_DIFFERENT = 20
 _SEED = 0
+# How much more often than its neighbours a value occurs that is no measurement, and how often.
+_STICKS_OUT = 8
 
 
 def spread_ties(block: Floats) -> Floats:
@@ -56,6 +60,28 @@ def rounding_step(column: Floats) -> float:
     multiples = (distinct - distinct[0]) / step
     is_grid = bool(np.all(np.abs(multiples - np.round(multiples)) < _ON_GRID))
     return step if is_grid else 0.0
+
+
+def repeated_values(column: Floats) -> tuple[float, ...]:
+    """Values of a column (N,) that occur far more often than those next to them.
+
+    Values that make up most of a column are what it measures.
+
+    Examples
+    --------
+    >>> repeated_values(np.concatenate([np.zeros(30), np.linspace(-1.0, 1.0, 99)]))
+    (0.0,)
+    >>> repeated_values(np.round(np.linspace(0.0, 2.0, 300), 1))
+    ()
+    """
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    if len(values) < _FEWEST_DIFFERENT:
+        return ()
+    beside = np.concatenate([[0], counts, [0]])
+    often = counts >= _STICKS_OUT * np.maximum(1, np.maximum(beside[:-2], beside[2:]))
+    if counts[often].sum() > _MOSTLY_DIFFERENT * len(column):
+        return ()
+    return tuple(float(value) for value in values[often])
 
 
 def without_copies(observations: Observations) -> tuple[Observations, Integers]:

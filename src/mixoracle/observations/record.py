@@ -8,7 +8,6 @@ stages to judge. Infinite values are not, because no component family has a dens
 
 from __future__ import annotations
 
-import html
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixoracle._arrays import Floats, FrozenArrays
 from mixoracle.errors import InvalidInputError
+from mixoracle.observations import showing
 from mixoracle.observations.columns import ColumnKind, Levels, Spelling, encode_column
 from mixoracle.observations.gathering import (
     as_array,
@@ -47,7 +47,6 @@ from mixoracle.observations.grouping import (
 if TYPE_CHECKING:
     import pandas as pd
 
-_VARIABLES_SHOWN = 8
 # Enough rows to tell data sets apart without reading hundreds of megabytes for one hash.
 _ROWS_HASHED = 64
 
@@ -407,37 +406,7 @@ class Observations(FrozenArrays):
         return hash((self.names, self.widths, self.levels, self.n_samples, first.tobytes()))
 
     def __repr__(self) -> str:
-        described = [
-            f"{name}{_describe_block(block)}"
-            for name, block in zip(
-                self.names[:_VARIABLES_SHOWN], self.kinds[:_VARIABLES_SHOWN], strict=True
-            )
-        ]
-        if self.n_observed > _VARIABLES_SHOWN:
-            described.append("…")
-        missing = f"; {self.missing_fraction:.2%} missing" if self.has_missing else ""
-        return (
-            f"Observations({self.n_samples} samples of {self.n_observed} variables: "
-            f"{', '.join(described)}{missing})"
-        )
+        return showing.in_a_line(self)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{width}</td>"
-            f"<td>{', '.join(sorted({kind.value for kind in kinds}))}</td>"
-            f"<td>{float(np.isnan(self[name]).mean()):.2%}</td></tr>"
-            for name, width, kinds in zip(self.names, self.widths, self.kinds, strict=True)
-        )
-        return (
-            f"<table><caption>{self.n_samples} samples of {self.n_observed} observed variables"
-            "</caption><tr><th>variable</th><th>columns</th><th>kind</th><th>missing</th></tr>"
-            f"{rows}</table>"
-        )
-
-
-def _describe_block(kinds: Sequence[ColumnKind]) -> str:
-    categorical = sum(kind is ColumnKind.CATEGORICAL for kind in kinds)
-    width = f"{len(kinds)} columns" if len(kinds) > 1 else ""
-    kind = "categorical" if categorical == len(kinds) else f"{categorical} categorical"
-    notes = ", ".join(filter(None, [width, kind if categorical else ""]))
-    return f" ({notes})" if notes else ""
+        return showing.as_table(self)

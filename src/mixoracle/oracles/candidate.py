@@ -55,6 +55,12 @@ class Candidate:
         What had to be changed to make the labels consistent, in words.
     n_agreed, n_proposals : int
         How many of the proposals that were completed came to this Γ at once.
+    resolution : float
+        How many rows' worth of evidence was believed at most: infinite unless answers were made
+        coarser.
+    merit : float, optional
+        By which candidates are ranked where the evidence cannot be relied on: how well they explain
+        what goes together (:mod:`mixoracle.labels.association`).
     count_tolerance : float
         How far log k(S) and what Γ predicts for it may be apart; 0 is up to rounding.
     """
@@ -67,7 +73,14 @@ class Candidate:
     repairs: tuple[str, ...] = ()
     n_agreed: int = 1
     n_proposals: int = 1
+    resolution: float = inf
+    merit: float | None = None
     count_tolerance: float = 0.0
+
+    @property
+    def strength(self) -> float:
+        """What candidates of one source are compared by: their merit, or else their evidence."""
+        return self.log_evidence if self.merit is None else self.merit
 
     @classmethod
     def from_counts(cls, fitted: MixtureOracle, source: str) -> Candidate:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from typing import Self
 
 import numpy as np
@@ -20,7 +21,8 @@ from mixoracle._arrays import Floats
 from mixoracle._checks import make_generator
 from mixoracle.decoding import Explanation, decode
 from mixoracle.families.choice import Families
-from mixoracle.labels.labelling import Labelling, Rows, component_table
+from mixoracle.labels.association import Association
+from mixoracle.labels.labelling import Labelling, Rows, component_table, members
 from mixoracle.mixtures.expectation import most_likely_states
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared, prepare
@@ -107,45 +109,68 @@ class DecodingOracle(ABC):
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Labelled rows, and the ``prepared`` observations that they were taken from."""
+class Decoded:
+    """Labelled ``rows`` of the ``prepared`` observations with all explanations of their labels."""
 
     prepared: Prepared
     rows: Rows
     labelling: Labelling
+    table: ComponentTable
+    explanations: list[Explanation]
+    resolution: float = inf
 
+    @classmethod
+    def of(
+        cls,
+        prepared: Prepared,
+        rows: Rows,
+        labelling: Labelling,
+        run: Run,
+        resolution: float = inf,
+        *,
+        climbs: bool = True,
+    ) -> Decoded:
+        """Decode the labels."""
+        run.report(Stage.DECODING)
+        table = component_table(rows, labelling)
+        explanations = decode(table, run.settings, climbs=climbs)
+        return cls(prepared, rows, labelling, table, explanations, resolution)
 
-def decoded_candidates(source: str, labelled: Labelled, run: Run) -> tuple[Candidate, ...]:
-    """Decode the labels; one candidate for each explanation, those with most evidence first."""
-    prepared = labelled.prepared
-    back = prepared.places
-    table = component_table(labelled.rows, labelled.labelling)
-    explanations = decode(table, run.settings)
-    graphs = [
-        Bipartite(explanation.adjacency[back], explanation.domain_sizes, 0.0, "decoded")
-        for explanation in explanations
-    ]
-    evidence = tuple(explanation.log_evidence for explanation in explanations)
-    rivals = Rivals(tuple(graphs), evidence)
-    certainty = np.array([merging.confidence for merging in labelled.labelling.mergings])[back]
-    names = [prepared.observations.names[i] for i in prepared.variables]
-    candidates = []
-    for graph, explanation in zip(graphs, explanations, strict=True):
-        weights = _weights(explanation, table)
-        counts = DecodedCounts(graph, weights, table.labels[:, back], certainty, rivals)
-        candidates.append(
-            Candidate(
-                source=source,
-                counts=counts,
-                assign=_assigning(counts, explanation, table, prepared, run),
-                graph=graph,
-                log_evidence=explanation.log_evidence,
-                repairs=_repairs(explanation, table, names),
-                n_agreed=explanation.n_agreed,
-                n_proposals=explanation.n_proposals,
-            )
+    def candidates(
+        self, source: str, run: Run, association: Association | None = None
+    ) -> tuple[Candidate, ...]:
+        """One candidate for each explanation, with its merit if it is judged by an association."""
+        prepared, back = self.prepared, self.prepared.places
+        names = [prepared.observations.names[i] for i in prepared.variables]
+        graphs = tuple(
+            Bipartite(explanation.adjacency[back], explanation.domain_sizes, 0.0, "decoded")
+            for explanation in self.explanations
         )
-    return tuple(candidates)
+        evidence = tuple(explanation.log_evidence for explanation in self.explanations)
+        certainty = np.array([merging.confidence for merging in self.labelling.mergings])[back]
+        found = []
+        for graph, explanation in zip(graphs, self.explanations, strict=True):
+            weights, seen = _weights(explanation, self.table), self.table.labels[:, back]
+            counts = DecodedCounts(graph, weights, seen, certainty, Rivals(graphs, evidence))
+            found.append(
+                Candidate(
+                    source=source,
+                    counts=counts,
+                    assign=_assigning(counts, explanation, self.table, prepared, run),
+                    graph=graph,
+                    log_evidence=explanation.log_evidence,
+                    repairs=_repairs(explanation, self.table, names),
+                    n_agreed=explanation.n_agreed,
+                    n_proposals=explanation.n_proposals,
+                    resolution=self.resolution,
+                    merit=None if association is None else self._merit(explanation, association),
+                )
+            )
+        return tuple(found)
+
+    def _merit(self, explanation: Explanation, association: Association) -> float:
+        states = explanation.assignment[members(self.labelling)]
+        return association.log_evidence(explanation.adjacency, explanation.domain_sizes, states)
 
 
 def _weights(explanation: Explanation, table: ComponentTable) -> Floats:
@@ -165,17 +190,19 @@ def _assigning(
     """A function that assigns every row to its most likely joint state, once."""
 
     @cache
-    def assign() -> Assignment:
+    def answer() -> Assignment:
         codes = configurations(explanation.adjacency, explanation.domain_sizes)
-        own = codes[explanation.assignment]
         components = [
-            family.components(pool(statistics, own[:, i], int(codes[:, i].max()) + 1), prior)
+            family.components(
+                pool(statistics, codes[explanation.assignment, i], int(codes[:, i].max()) + 1),
+                prior,
+            )
             for i, (statistics, family, prior) in enumerate(table.variables())
         ]
         states = most_likely_states(prepared, components, codes, counts.weights, run.settings)
         return Assignment(counts, prepared.in_own_order(states))
 
-    return lambda _graph: assign()
+    return lambda _graph: answer()
 
 
 def _repairs(explanation: Explanation, table: ComponentTable, names: list[str]) -> tuple[str, ...]:

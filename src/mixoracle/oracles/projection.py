@@ -25,7 +25,7 @@ from mixoracle.mixtures.mixture import fit_mixture
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.rows import VariableRows, unit_variance
 from mixoracle.oracles.candidate import Candidate
-from mixoracle.oracles.decoded import DecodingOracle, Labelled, decoded_candidates
+from mixoracle.oracles.decoded import Decoded, DecodingOracle
 from mixoracle.oracles.run import Run, Stage
 
 
@@ -82,8 +82,7 @@ class ProjectionOracle(DecodingOracle):
             variables, coordinates = _as_the_mixture_sees(rows)
             mixture = fit_mixture(variables, coordinates, max_starts, run.rng, run.settings)
             labelling = label_along(rows, mixture.responsibilities, limit)
-            run.report(Stage.DECODING)
-            return decoded_candidates("projection", Labelled(searched, rows, labelling), run)
+            return Decoded.of(searched, rows, labelling, run).candidates("projection", run)
 
 
 def _as_the_mixture_sees(rows: Rows) -> tuple[list[VariableRows], Floats]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 import numpy as np
 
@@ -30,12 +31,14 @@ class Stage(StrEnum):
     JOINING = "finding the components over all variables"
     MIXTURE = "fitting one mixture over all variables"
     DECODING = "decoding the latents"
+    COARSENING = "looking for a coarser answer, because components are not of their family"
     COUNTING = "counting components with the oracle"
     REFINING = "refining the candidates"
     SEARCHING = "searching the latent graph"
 
 
 Report = Callable[[Stage], None]
+Auto = Literal["auto"]
 
 
 def to_log(stage: Stage) -> None:
@@ -66,6 +69,7 @@ class Run:
     n_jobs: int = 1
     report: Report = to_log
     settings: Settings = Settings()
+    resolution: float | Auto | None = "auto"
 
     def __post_init__(self) -> None:
         jobs = self.n_jobs
@@ -73,6 +77,7 @@ class Run:
             raise InvalidInputError(
                 f"n_jobs should be a number of jobs, or -1 for all cores; got {jobs!r}"
             )
+        _check_resolution(self.resolution)
         if self.max_components is not None:
             check_whole("max_components", self.max_components, at_least=1)
 
@@ -103,3 +108,14 @@ class Run:
                 f"{n_samples}: use at most {affordable}, or more rows"
             )
         return self.max_components
+
+
+def _check_resolution(resolution: float | str | None) -> None:
+    """Refuse what is neither "auto", nor None, nor a number of rows."""
+    if resolution is None or resolution == "auto":
+        return
+    if isinstance(resolution, bool | str) or not resolution > 0:
+        raise InvalidInputError(
+            'resolution should be "auto", None for the finest answer, or the number of rows up to '
+            f"which the data are believed, above 0; got {resolution!r}"
+        )

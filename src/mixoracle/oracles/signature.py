@@ -14,22 +14,27 @@ has the whole method.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import replace
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
+from mixoracle.labels.association import Association
 from mixoracle.labels.labelling import Labelling
-from mixoracle.labels.single import label_each
-from mixoracle.labels.together import settle
+from mixoracle.labels.together import share_moved
 from mixoracle.mixtures.dependence import depends_on_another
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.oracles.candidate import Candidate
-from mixoracle.oracles.decoded import DecodingOracle, Labelled, decoded_candidates
+from mixoracle.oracles.decoded import Decoded, DecodingOracle
 from mixoracle.oracles.projection import ProjectionOracle
-from mixoracle.oracles.run import Run, Stage
+from mixoracle.oracles.resolution import Search, by_merit
+from mixoracle.oracles.run import Run
 
 logger = logging.getLogger(__name__)
+
+_SOURCE = "signature"
 
 
 class SignatureOracle(DecodingOracle):
@@ -52,39 +57,69 @@ class SignatureOracle(DecodingOracle):
         other_run = replace(run, rng=deepcopy(run.rng))
         # Sums over threads depend on their number; one thread keeps every n_jobs at one answer.
         with threadpool_limits(limits=1):
-            labelled = _labelled(prepared.for_search(), run)
-            run.report(Stage.DECODING)
-            found = decoded_candidates("signature", labelled, run)
-            unseen = not_identifiable(prepared, labelled, bool(found[0].repairs), run)
+            search = Search.of(prepared.for_search(), run)
+            if run.resolution is not None and run.resolution != "auto":
+                return search.at(run.resolution).candidates(_SOURCE, run)
+            is_open = run.resolution == "auto" and prepared.n_observed > 1
+            if is_open and search.has_shattered():
+                return _judged(search.coarser(), search.association(), run)
+            finest, is_wrong = search.finest()
+            found = finest.candidates(_SOURCE, run)
+            was_repaired = bool(found[0].repairs)
+            association = None
+            if is_open and (is_wrong or (was_repaired and _are_seen_alone(finest, run))):
+                association = search.association()
+                levels = [finest, *(search.coarser() if is_wrong else ())]
+                found = _judged(levels, association, run)
+            unseen = not_identifiable(finest, was_repaired, is_wrong, run)
         if not unseen:
             return found
         logger.info("on their own these show no components: %s", ", ".join(unseen))
-        return (*found, *ProjectionOracle().candidates(prepared, other_run))
+        others = ProjectionOracle().candidates(prepared, other_run)
+        if association is None:
+            return (*found, *others)
+        others = others[: run.settings.budget.candidates]
+        return by_merit([*found, *(search.judged(other, association) for other in others)])
 
 
-def _labelled(prepared: Prepared, run: Run) -> Labelled:
-    """Label each variable on its own, then all of them together."""
-    limit = run.components_of_one_variable(prepared.n_samples)
-    rows = prepared.searched_rows(prepared.draw(run.settings.budget.search_rows, run.rng))
-    run.report(Stage.SEGMENTING)
-    single = label_each(rows, limit, run.n_jobs, run.rng, run.settings)
-    run.report(Stage.JOINING)
-    return Labelled(prepared, rows, settle(rows, single, limit, run.settings))
+def _judged(levels: Iterable[Decoded], association: Association, run: Run) -> tuple[Candidate, ...]:
+    """The candidates of all resolutions, best first."""
+    return by_merit(
+        candidate for level in levels for candidate in level.candidates(_SOURCE, run, association)
+    )
+
+
+def _are_seen_alone(finest: Decoded, run: Run) -> bool:
+    """Whether nearly all rows of numbers have the label that their variable gives them on its own.
+
+    If labels do not fit together all the same, it is not because components overlap: then rows
+    are out of place.
+    """
+    labelling, most = finest.labelling, run.settings.priors.left_out_share
+    for variable, before, after in zip(
+        finest.rows, labelling.alone.T, labelling.labels.T, strict=True
+    ):
+        measured = ~np.isnan(variable.block).any(axis=1)
+        if not variable.shows_shape or before.max() == 0 or not measured.any():
+            return False
+        if share_moved(before[measured], after[measured]) > most:
+            return False
+    return True
 
 
 def not_identifiable(
-    prepared: Prepared, labelled: Labelled, was_repaired: bool, run: Run
+    finest: Decoded, was_repaired: bool, is_wrong: bool, run: Run
 ) -> tuple[str, ...]:
     """The variables that do not show their components on their own, though they have some.
 
     A variable that depends on no other has no latent that any oracle could see, and one that was
     seen through others is fine if all labels fitted together.
     """
-    labelling = labelled.labelling
-    suspects = _without_components_alone(prepared, labelling)
+    labelling, prepared = finest.labelling, finest.prepared
+    suspects = _without_components_alone(prepared, labelling, is_wrong)
+    whitened = [variable.whitened for variable in finest.rows] if suspects else []
     # So that all of them together raise a false alarm no more often than one may.
     chance = run.settings.priors.false_alarm / max(1, len(suspects))
-    whitened = [variable.whitened for variable in labelled.rows] if suspects else []
     return tuple(
         prepared.observations.names[prepared.variables[place]]
         for place in suspects
@@ -96,7 +131,9 @@ def not_identifiable(
     )
 
 
-def _without_components_alone(prepared: Prepared, labelling: Labelling) -> list[int]:
+def _without_components_alone(
+    prepared: Prepared, labelling: Labelling, is_wrong: bool
+) -> list[int]:
     """Places of variables with one component of their own, or whose kind cannot show any more.
 
     Numbers of a shape that the family does not fit would be cut up by any mixture, so they do
@@ -104,9 +141,9 @@ def _without_components_alone(prepared: Prepared, labelling: Labelling) -> list[
     """
     return [
         place
-        for place, (encoder, n_alone) in enumerate(
-            zip(prepared.encoders, labelling.n_alone, strict=True)
+        for place, (encoder, column) in enumerate(
+            zip(prepared.encoders, labelling.alone.T, strict=True)
         )
-        if (n_alone == 1 or not encoder.is_identifiable)
-        and (labelling.fit.is_trusted or not encoder.is_shape_judged)
+        if (column.max() == 0 or not encoder.is_identifiable)
+        and not (is_wrong and encoder.is_shape_judged)
     ]

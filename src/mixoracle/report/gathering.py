@@ -12,18 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import with_levels
 from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
 
 if TYPE_CHECKING:
-    from mixoracle import learner
+    from mixoracle import solving
     from mixoracle.learner import LatentGraphLearner
 
 # A scatter of more points is not easier to read, and sixty of them have to fit in one file.
@@ -93,7 +95,12 @@ def gather(
         converged=bool(fitted.converged_),
         n_iter=int(fitted.n_iter_),
         failure=failure,
-        notes=(*notes, *_set_aside_notes(model.observed_names, fitted.set_aside_)),
+        notes=(
+            *notes,
+            *_repeated_notes(fitted.columns_),
+            *_set_aside_notes(model.observed_names, fitted.set_aside_),
+            *_resolution_notes(fitted),
+        ),
     )
 
 
@@ -118,6 +125,44 @@ def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iter
                 f"{name}: {len(rows):,} of {len(column):,} values {was} treated as missing, "
                 f"because no other value is near ({case} {named}{more})"
             )
+
+
+def _repeated_notes(columns: Sequence[Column]) -> Iterator[str]:
+    """Which numbers were treated as missing because they repeat where others do not."""
+    for column in columns:
+        if column.repeated:
+            values = ", ".join(f"{value:.6g}" for value in column.repeated[:MAX_ROWS_NAMED])
+            yield (
+                f"{column.title}: exactly {values} occurs far more often than the numbers next to "
+                "it, and was treated as missing"
+            )
+
+
+def _resolution_notes(fitted: LatentGraphLearner) -> Iterator[str]:
+    """That a coarser answer was taken, why, and what the answers along the path are."""
+    if isfinite(fitted.resolution_):
+        yield (
+            "the components have another shape than was assumed, so states are told apart only "
+            "where several measurements show them (as if the data were believed up to "
+            f"{fitted.resolution_:,.0f} rows)"
+        )
+    if len(fitted.resolutions_) > 1:
+        answers = "; ".join(
+            f"{_believed(answer.finest, answer.coarsest)}: {_states(answer.domain_sizes)}"
+            for answer in fitted.resolutions_
+        )
+        yield f"answers from fine to coarse, by how many rows the data are believed: {answers}"
+
+
+def _believed(finest: float, coarsest: float) -> str:
+    names = [f"{rows:,.0f}" if isfinite(rows) else "all" for rows in (finest, coarsest)]
+    return names[0] if names[0] == names[1] else f"{names[0]} to {names[1]}"
+
+
+def _states(domain_sizes: tuple[int, ...]) -> str:
+    if not domain_sizes:
+        return "no hidden cause"
+    return f"{' × '.join(map(str, domain_sizes))} states"
 
 
 def _count(fitted: LatentGraphLearner, members: tuple[int, ...]) -> Count:
@@ -145,7 +190,7 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     )
 
 
-def _alternative(other: learner.Alternative, n_samples: int) -> Alternative:
+def _alternative(other: solving.Alternative, n_samples: int) -> Alternative:
     model = other.model
     return Alternative(
         bic_gap=float(other.bic_gap),

@@ -107,6 +107,13 @@ MEANINGS = {
         "The probabilities of the states of single cases are approximate, because of the "
         "measurements that are named; a transformation, such as the logarithm, may help.",
     ),
+    "continuous": Meaning(
+        "The causes are discrete",
+        "States explain more of what goes together than a cause that varies continuously would.",
+        "Something that varies continuously (a size, a temperature, a drift) may be behind these "
+        "data. States are then steps along it, and their number means little: a factor analysis "
+        "may fit better.",
+    ),
     "background": Meaning(
         "Background knowledge is honoured",
         "Each hidden cause that was described beforehand was found, with the number of states and "

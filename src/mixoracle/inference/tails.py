@@ -1,0 +1,53 @@
+"""How heavy the tails of a component are, by quantiles that a few strange rows do not move."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from scipy.stats import chi2
+
+from mixoracle._arrays import Floats
+from mixoracle.settings import Settings
+
+
+def typical_tails(block: Floats, settings: Settings) -> float | None:
+    """:func:`tail_ratio` of some of the rows, evenly spaced: they are in the order of values."""
+    return tail_ratio(
+        block[:: max(1, len(block) // settings.budget.shape_rows)], settings.priors.rows_to_judge
+    )
+
+
+def tail_ratio(block: Floats, fewest_rows: int) -> float | None:
+    """How heavy the tails of one component are, relative to a normal one (1); None for few rows."""
+    if len(block) < fewest_rows + block.shape[1]:
+        return None
+    squared = _squared_distances(block, block)
+    # A few rows from elsewhere stretch the scatter; the nearest nine tenths have none of them.
+    core = block[squared <= _quantiles(squared, 0.9)[0]]
+    squared = _squared_distances(block, core)
+    median, outer = _quantiles(squared, 0.5, 0.9)
+    if median <= 0:
+        return None
+    return float(outer / median) / _normal_quantile_ratio(block.shape[1])
+
+
+def _quantiles(values: Floats, *shares: float) -> Floats:
+    """Order statistics, which hundreds of rows need no interpolation for."""
+    places = [int(share * (len(values) - 1)) for share in shares]
+    return np.asarray(np.partition(values, places)[places])
+
+
+@cache
+def _normal_quantile_ratio(width: int) -> float:
+    """The 90 % over the 50 % quantile of the squared distance of normal rows."""
+    return float(chi2.ppf(0.9, width) / chi2.ppf(0.5, width))
+
+
+def _squared_distances(block: Floats, core: Floats) -> Floats:
+    """Squared Mahalanobis distances of all rows by the mean and scatter of some of them."""
+    mean = core.mean(axis=0)
+    scatter = (core - mean).T @ (core - mean) / len(core)
+    scatter += 1e-9 * np.trace(scatter) * np.eye(len(scatter)) + np.finfo(float).tiny
+    centred = block - mean
+    return np.asarray(np.einsum("na,na->n", centred @ np.linalg.inv(scatter), centred))

@@ -1,0 +1,62 @@
+"""Do the components of a variable have the shape of normal ones? Asked of their moments.
+
+If the family is right, the third and fourth Hermite polynomials of a component's standardised
+coordinates are zero on average, each row weighted by its share in the component. That holds
+whether components overlap or not, because a share times the density of all rows is the density of
+the component [1]_. Where the averages are further from zero than chance allows, the family needs
+several of its components for one of the data's.
+
+Assumes rows enough in a component for its moments to be nearly normal; smaller ones are left out.
+
+References
+----------
+.. [1] C. M. Jarque, A. K. Bera. A test for normality of observations and regression residuals.
+   International Statistical Review 55 (1987). (Here for the components of a mixture.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import chi2
+
+from mixoracle._arrays import Floats
+
+# Coordinates so far out would decide the fourth moment on their own.
+_FAR = 5.0
+# The variances of the two polynomials for a normal coordinate.
+_VARIANCES = (6.0, 24.0)
+# Directions in which a component has no scatter show no shape.
+_FLAT = 1e-12
+
+
+def chance_of_normal(block: Floats, shares: Floats, fewest_rows: int) -> float:
+    """How likely the components of whole rows (N, d) are that far from normal ones by chance.
+
+    ``shares`` (N, k) is the share of each row in each component; those with fewer than
+    ``fewest_rows`` rows are left out.
+    """
+    statistic, freedom = 0.0, 0
+    for share in shares.T[shares.sum(axis=0) >= fewest_rows]:
+        inside = share > 0
+        own, weight = _standardised(block[inside], share[inside]), share[inside]
+        squared_weight = float((weight**2).sum())
+        for polynomial, variance in zip(_hermite(own), _VARIANCES, strict=True):
+            sums = weight @ polynomial
+            statistic += float((sums**2).sum()) / (variance * squared_weight)
+            freedom += len(sums)
+    return float(chi2.sf(statistic, freedom)) if freedom else 1.0
+
+
+def _standardised(block: Floats, weight: Floats) -> Floats:
+    """Uncorrelated coordinates with mean 0 and variance 1, far ones brought nearer."""
+    centred = block - weight @ block / weight.sum()
+    scatter = (weight[:, None] * centred).T @ centred / weight.sum()
+    values, vectors = np.linalg.eigh(scatter)
+    kept = values > max(_FLAT * values[-1], np.finfo(float).tiny)
+    standard = centred @ vectors[:, kept] / np.sqrt(values[kept])
+    return np.asarray(np.clip(standard, -_FAR, _FAR))
+
+
+def _hermite(coordinates: Floats) -> tuple[Floats, Floats]:
+    squares = coordinates**2
+    return coordinates * (squares - 3.0), squares * (squares - 6.0) + 3.0

@@ -1,0 +1,135 @@
+"""The same rows at several resolutions: how finely the data are believed, and which answer stands.
+
+Evidence that grows with the number of rows turns every misfit of a family into further states. At
+resolution α a row counts as α/(α + N) of one, so that N rows are never worth more than α, and a
+misfit below about 1/α nats a row goes unnoticed [1]_. Cuts into pieces are the same at every
+resolution; what is merged, and which latents explain it, is decided anew.
+
+Where components are not of their family, a few coarse answers stand beside the finest one, and all
+are judged by one measure that does not depend on shapes (:mod:`~mixoracle.labels.association`).
+
+References
+----------
+.. [1] J. W. Miller, D. B. Dunson. Robust Bayesian inference via coarsening. Journal of the American
+   Statistical Association 114 (2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mixoracle._arrays import Integers
+from mixoracle.labels.association import Association, is_family_wrong
+from mixoracle.labels.labelling import Labelling, Rows
+from mixoracle.labels.single import label_each
+from mixoracle.labels.together import are_shattered, settle
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.oracles.candidate import Candidate
+from mixoracle.oracles.decoded import Decoded
+from mixoracle.oracles.run import Run, Stage
+from mixoracle.settings import Settings
+
+
+@dataclass(frozen=True)
+class Search:
+    """The ``rows`` that structure is learned from, ``chosen`` among the prepared ones."""
+
+    prepared: Prepared
+    chosen: Integers | slice
+    rows: Rows
+    seeds: Integers
+    run: Run
+
+    @classmethod
+    def of(cls, prepared: Prepared, run: Run) -> Search:
+        """Draw the rows, and the seed by which each variable is cut into pieces."""
+        chosen = prepared.draw(run.settings.budget.search_rows, run.rng)
+        seeds = run.rng.integers(np.iinfo(np.int32).max, size=prepared.n_observed)
+        return cls(prepared, chosen, prepared.searched_rows(chosen), seeds, run)
+
+    @cached_property
+    def alone(self) -> Labelling:
+        """The labels of each variable on its own, all rows taken for what they are."""
+        return self._label_each(self.rows)
+
+    def has_shattered(self) -> bool:
+        """Whether families of another shape than the components cut these to pieces.
+
+        There are then more label tuples than could be told apart, and no use in trying.
+        """
+        settings = self.run.settings
+        return (
+            len(self._resolutions()) > 0
+            and are_shattered(self.alone.labels, settings)
+            and is_family_wrong(self.rows, self.alone, settings)
+        )
+
+    def finest(self) -> tuple[Decoded, bool]:
+        """The answer that takes all rows for what they are; whether families are not right."""
+        labelling = self._settled(self.rows, self.alone)
+        is_wrong = is_family_wrong(self.rows, labelling, self.run.settings)
+        decoded = Decoded.of(self.prepared, self.rows, labelling, self.run, climbs=not is_wrong)
+        return decoded, is_wrong
+
+    def at(self, resolution: float) -> Decoded:
+        """The answer at one resolution."""
+        rows = [variable.coarsened(resolution) for variable in self.rows]
+        labelling = self._settled(rows, self._label_each(rows))
+        return Decoded.of(self.prepared, rows, labelling, self.run, resolution, climbs=False)
+
+    def coarser(self) -> Iterable[Decoded]:
+        """Coarse answers, one after another, from the finest of them on."""
+        self.run.report(Stage.COARSENING)
+        return map(self.at, self._resolutions())
+
+    def association(self) -> Association:
+        """What answers are judged by where their evidence cannot be relied on."""
+        return Association.of(self.rows, self.alone.labels, self.run.settings)
+
+    def _resolutions(self) -> list[float]:
+        return coarse_resolutions(len(self.rows[0].block), self.run.settings)
+
+    def _label_each(self, rows: Rows) -> Labelling:
+        run, limit = self.run, self.run.components_of_one_variable(self.prepared.n_samples)
+        run.report(Stage.SEGMENTING)
+        return label_each(rows, limit, run.n_jobs, self.seeds, run.settings)
+
+    def _settled(self, rows: Rows, alone: Labelling) -> Labelling:
+        run, limit = self.run, self.run.components_of_one_variable(self.prepared.n_samples)
+        run.report(Stage.JOINING)
+        return settle(rows, alone, limit, run.settings)
+
+    def judged(self, candidate: Candidate, association: Association) -> Candidate:
+        """A candidate of another oracle with its merit in the rows of this search."""
+        assert candidate.graph is not None  # oracles that decode give one
+        own = candidate.assign(candidate.graph).rows[self.prepared.rows][self.chosen]
+        adjacency = candidate.graph.adjacency[self.prepared.variables]
+        merit = association.log_evidence(adjacency, candidate.graph.domain_sizes, own)
+        return replace(candidate, merit=merit)
+
+
+def coarse_resolutions(n_rows: int, settings: Settings) -> list[float]:
+    """Resolutions at which so many rows are worth half of them, or 2 000, and ever fewer.
+
+    Examples
+    --------
+    >>> [round(resolution) for resolution in coarse_resolutions(4_000, Settings())]
+    [4000, 904, 291, 103]
+    >>> coarse_resolutions(100, Settings())
+    []
+    """
+    coarsest = settings.priors.coarsest_rows
+    finest = min(n_rows / 2, settings.priors.finest_coarse_rows)
+    if finest < coarsest:
+        return []
+    worth = np.geomspace(finest, coarsest, settings.budget.coarse_levels)
+    return [float(rows * n_rows / (n_rows - rows)) for rows in worth]
+
+
+def by_merit(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates, the strongest first."""
+    return tuple(sorted(candidates, key=lambda candidate: candidate.strength, reverse=True))

@@ -1,0 +1,49 @@
+"""Continuous causes are told from discrete ones."""
+
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner
+from mixoracle.datasets import item_problem, paper_problem
+from mixoracle.errors import AssumptionWarning
+from mixoracle.inference.rival import LABEL
+
+
+def verdict_on(learner):
+    (verdict,) = [v for v in learner.assumptions_ if v.label == LABEL]
+    return verdict
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_factors", [1, 2])
+def test_linear_factors_are_no_states(seed, n_factors):
+    rng = np.random.default_rng(seed)
+    loadings = rng.normal(size=(n_factors, 6))
+    rows = rng.normal(size=(1000, n_factors)) @ loadings + 0.5 * rng.normal(size=(1000, 6))
+    learner = LatentGraphLearner(random_state=0)
+    with pytest.warns(AssumptionWarning, match="look like a continuous cause"):
+        learner.fit(rows)
+    verdict = verdict_on(learner)
+    assert verdict.holds is False
+    assert "nats a row" in verdict.message
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("setting", [(1, 3, 4), (2, 5, 3), (3, 7, 3)])
+def test_states_are_no_continuous_cause(seed, setting):
+    problem = paper_problem(*setting, n_samples=800, random_state=seed)
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    assert verdict_on(learner).holds is True
+
+
+def test_three_ordered_states_that_overlap_are_no_continuous_cause():
+    rng = np.random.default_rng(0)
+    state = rng.integers(3, size=2000)
+    rows = 4.0 * state[:, None] + rng.normal(size=(2000, 5))
+    assert verdict_on(LatentGraphLearner(random_state=0).fit(rows)).holds is True
+
+
+def test_answers_are_not_judged():
+    problem = item_problem(2, 12, n_samples=600, random_state=0)
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    assert verdict_on(learner).holds is None
