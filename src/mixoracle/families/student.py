@@ -10,7 +10,7 @@ normal row and, at the end, its weight, which is 1 until :meth:`StudentFamily.st
 :meth:`StudentFamily.completed` knows a component to measure the distance from. The evidence is
 that of normal components given these weights, but for a constant: it compares pieces, and is not
 comparable with the evidence of other families. So the search for structure uses normal components,
-and tells heavy tails by density valleys.
+and heavy tails are then judged by their moments.
 """
 
 from __future__ import annotations

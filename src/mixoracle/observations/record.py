@@ -375,19 +375,7 @@ class Observations(FrozenArrays):
 
     def to_frame(self) -> pd.DataFrame:
         """All columns as a pandas frame; categorical ones as categoricals of their labels."""
-        import pandas as pd
-
-        flat_levels = [held for block in self.levels for held in block]
-        held: dict[str, Any] = {}
-        for name, column, labels in zip(self.column_names, self.values.T, flat_levels, strict=True):
-            if labels is None:
-                held[name] = column
-            else:
-                codes = np.where(np.isnan(column), -1, column).astype(np.int64)
-                held[name] = pd.Categorical.from_codes(
-                    codes, dtype=pd.CategoricalDtype(list(labels))
-                )
-        return pd.DataFrame(held)
+        return showing.as_frame(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Observations):

@@ -1,16 +1,18 @@
-"""Observations as they are shown in a terminal and in a notebook."""
+"""Observations as others want to see them: in a line, as a table in HTML, as a pandas frame."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixoracle.observations.columns import ColumnKind
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mixoracle.observations.record import Observations
 
 _VARIABLES_SHOWN = 8
@@ -44,6 +46,23 @@ def as_table(observations: Observations) -> str:
         "variables</caption><tr><th>variable</th><th>columns</th><th>kind</th><th>missing</th>"
         f"</tr>{rows}</table>"
     )
+
+
+def as_frame(observations: Observations) -> pd.DataFrame:
+    """All columns; categorical ones as categoricals of their labels."""
+    import pandas as pd
+
+    flat_levels = [held for block in observations.levels for held in block]
+    held: dict[str, Any] = {}
+    columns = zip(observations.column_names, observations.values.T, flat_levels, strict=True)
+    for name, column, labels in columns:
+        if labels is None:
+            held[name] = column
+        else:
+            codes = np.where(np.isnan(column), -1, column).astype(np.int64)
+            dtype = pd.CategoricalDtype(list(labels))
+            held[name] = pd.Categorical.from_codes(codes, dtype=dtype)
+    return pd.DataFrame(held)
 
 
 def _describe_block(kinds: Sequence[ColumnKind]) -> str:
