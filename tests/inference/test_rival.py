@@ -14,8 +14,7 @@ def verdict_on(learner):
     return verdict
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("n_factors", [1, 2])
+@pytest.mark.parametrize(("seed", "n_factors"), [(0, 1), (1, 1), (0, 2)])
 def test_linear_factors_are_no_states(seed, n_factors):
     rng = np.random.default_rng(seed)
     loadings = rng.normal(size=(n_factors, 6))
@@ -28,7 +27,7 @@ def test_linear_factors_are_no_states(seed, n_factors):
     assert "nats a row" in verdict.message
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("setting", [(1, 3, 4), (2, 5, 3), (3, 7, 3)])
 def test_states_are_no_continuous_cause(seed, setting):
     problem = paper_problem(*setting, n_samples=800, random_state=seed)
@@ -41,6 +40,14 @@ def test_three_ordered_states_that_overlap_are_no_continuous_cause():
     state = rng.integers(3, size=2000)
     rows = 4.0 * state[:, None] + rng.normal(size=(2000, 5))
     assert verdict_on(LatentGraphLearner(random_state=0).fit(rows)).holds is True
+
+
+def test_measurements_that_are_copies_of_each_other_are_not_judged():
+    problem = paper_problem(1, 3, 2, n_samples=300, random_state=0)
+    values = problem.observations.values
+    learner = LatentGraphLearner(random_state=0)
+    learner.fit(np.hstack([values, values[:, :5]]), groups=[5, 5, 5, 5])
+    assert verdict_on(learner).holds is None
 
 
 def test_answers_are_not_judged():

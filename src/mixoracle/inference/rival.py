@@ -32,8 +32,9 @@ from mixoracle.settings import Settings
 
 LABEL = "continuous"
 _NAME = "discrete causes"
-# Correlations of 1 up to rounding have a determinant of 0: so much of each column is its own.
-_OWN = 1e-9
+# A smaller eigenvalue of the correlations: columns that are copies or sums of others explain them
+# without end, and tell nothing about causes.
+_DETERMINED = 1e-6
 
 
 def check(
@@ -49,6 +50,9 @@ def check(
         return Verdict(_NAME, LABEL, None, "too few whole rows to look for a continuous cause")
     n_rows = int(whole.sum())
     blocks = [block[whole] for block in prepared.blocks]
+    spectrum = np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(np.hstack(blocks), rowvar=False)))
+    if not spectrum[0] > _DETERMINED:
+        return Verdict(_NAME, LABEL, None, "some measurements are determined by others")
     codes = configurations(graph.adjacency[prepared.variables], graph.domain_sizes)
     joint, margins = _densities(prepared, refinement, codes, settings)
     n_own = [family.n_parameters for family in prepared.families]
@@ -113,6 +117,5 @@ def _log_normal(block: Floats) -> float:
     """The mean log density of rows in the normal distribution that fits them best, charged for."""
     n_rows, width = block.shape
     scatter = np.atleast_2d(np.cov(block, rowvar=False, bias=True))
-    scatter = scatter + _OWN * np.trace(scatter) / width * np.eye(width)
     log_density = -0.5 * (np.linalg.slogdet(scatter)[1] + width * (1.0 + np.log(2.0 * np.pi)))
     return float(log_density) - _charge(width * (width + 3) // 2, n_rows)

@@ -118,7 +118,7 @@ def coarse_resolutions(n_rows: int, settings: Settings) -> list[float]:
     Examples
     --------
     >>> [round(resolution) for resolution in coarse_resolutions(4_000, Settings())]
-    [4000, 904, 291, 103]
+    [4000, 903, 291, 103]
     >>> coarse_resolutions(100, Settings())
     []
     """
