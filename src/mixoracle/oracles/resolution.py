@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -51,12 +50,11 @@ class Search:
         seeds = run.rng.integers(np.iinfo(np.int32).max, size=prepared.n_observed)
         return cls(prepared, chosen, prepared.searched_rows(chosen), seeds, run)
 
-    @cached_property
     def alone(self) -> Labelling:
         """The labels of each variable on its own, all rows taken for what they are."""
         return self._label_each(self.rows)
 
-    def has_shattered(self) -> bool:
+    def has_shattered(self, alone: Labelling) -> bool:
         """Whether families of another shape than the components cut these to pieces.
 
         There are then more label tuples than could be told apart, and no use in trying.
@@ -64,13 +62,13 @@ class Search:
         settings = self.run.settings
         return (
             len(self._resolutions()) > 0
-            and are_shattered(self.alone.labels, settings)
-            and is_family_wrong(self.rows, self.alone, settings)
+            and are_shattered(alone.labels, settings)
+            and is_family_wrong(self.rows, alone, settings)
         )
 
-    def finest(self) -> tuple[Decoded, bool]:
+    def finest(self, alone: Labelling) -> tuple[Decoded, bool]:
         """The answer that takes all rows for what they are; whether families are not right."""
-        labelling = self._settled(self.rows, self.alone)
+        labelling = self._settled(self.rows, alone)
         is_wrong = is_family_wrong(self.rows, labelling, self.run.settings)
         decoded = Decoded.of(self.prepared, self.rows, labelling, self.run, climbs=not is_wrong)
         return decoded, is_wrong
@@ -86,9 +84,9 @@ class Search:
         self.run.report(Stage.COARSENING)
         return map(self.at, self._resolutions())
 
-    def association(self) -> Association:
+    def association(self, alone: Labelling) -> Association:
         """What answers are judged by where their evidence cannot be relied on."""
-        return Association.of(self.rows, self.alone.labels, self.run.settings)
+        return Association.of(self.rows, alone.labels, self.run.settings)
 
     def _resolutions(self) -> list[float]:
         return coarse_resolutions(len(self.rows[0].block), self.run.settings)

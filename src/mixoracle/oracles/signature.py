@@ -60,15 +60,16 @@ class SignatureOracle(DecodingOracle):
             search = Search.of(prepared.for_search(), run)
             if run.resolution is not None and run.resolution != "auto":
                 return search.at(run.resolution).candidates(_SOURCE, run)
+            alone = search.alone()
             is_open = run.resolution == "auto" and prepared.n_observed > 1
-            if is_open and search.has_shattered():
-                return _judged(search.coarser(), search.association(), run)
-            finest, is_wrong = search.finest()
+            if is_open and search.has_shattered(alone):
+                return _judged(search.coarser(), search.association(alone), run)
+            finest, is_wrong = search.finest(alone)
             found = finest.candidates(_SOURCE, run)
             was_repaired = bool(found[0].repairs)
             association = None
             if is_open and (is_wrong or (was_repaired and _are_seen_alone(finest, run))):
-                association = search.association()
+                association = search.association(alone)
                 levels = [finest, *(search.coarser() if is_wrong else ())]
                 found = _judged(levels, association, run)
             unseen = not_identifiable(finest, was_repaired, is_wrong, run)
