@@ -50,9 +50,14 @@ def check(
         return Verdict(_NAME, LABEL, None, "too few whole rows to look for a continuous cause")
     n_rows = int(whole.sum())
     blocks = [block[whole] for block in prepared.blocks]
-    spectrum = np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(np.hstack(blocks), rowvar=False)))
-    if not spectrum[0] > _DETERMINED:
-        return Verdict(_NAME, LABEL, None, "some measurements are determined by others")
+    together = np.hstack(blocks)
+    scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
+    scale = np.sqrt(np.diag(scatter))
+    scaled = scatter / np.outer(scale, scale) if scale.min() > 0 else np.zeros((1, 1))
+    if np.linalg.eigvalsh(scaled)[0] <= _DETERMINED:
+        return Verdict(
+            _NAME, LABEL, None, "some measurements are constant, or determined by others"
+        )
     codes = configurations(graph.adjacency[prepared.variables], graph.domain_sizes)
     joint, margins = _densities(prepared, refinement, codes, settings)
     n_own = [family.n_parameters for family in prepared.families]
