@@ -30,7 +30,7 @@ from mixoracle.errors import (
 )
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
-from mixoracle.inference.outlying import density_limits, reassigned, without_outlying
+from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.mixtures.columns import Column, without_repeated
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
@@ -41,6 +41,7 @@ from mixoracle.model.posterior import (
     most_likely_states,
     state_probabilities,
 )
+from mixoracle.model.reading import without_outlying
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import conform
 from mixoracle.observations.grouping import Groups

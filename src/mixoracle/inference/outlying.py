@@ -15,10 +15,7 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import ComponentSet, LatentModel
 from mixoracle.model.posterior import most_likely_states
-
-# How many nats less likely than the least likely of all others a value has to be: those that were
-# kept are a sample, and the next one may be a little more extreme.
-_MARGIN = 10.0
+from mixoracle.model.reading import MARGIN, best_log_density, without_outlying
 
 
 def density_limits(components: Sequence[ComponentSet], prepared: Prepared) -> Floats:
@@ -30,20 +27,9 @@ def density_limits(components: Sequence[ComponentSet], prepared: Prepared) -> Fl
     for i, held in enumerate(components):
         aside = prepared.set_aside[:, i]
         if aside.any():
-            kept = _best_log_density(held, prepared.measured[i][~aside])
-            limits[i] = kept.min() - _MARGIN
+            kept = best_log_density(held, prepared.measured[i][~aside])
+            limits[i] = kept.min() - MARGIN
     return limits
-
-
-def without_outlying(
-    components: Sequence[ComponentSet], blocks: Sequence[Floats], limits: Floats
-) -> list[Floats]:
-    """The blocks of new rows, values below the limit of their variable being missing."""
-    kept = []
-    for held, block, limit in zip(components, blocks, limits, strict=True):
-        outlying = _best_log_density(held, block) < limit if np.isfinite(limit) else None
-        kept.append(block if outlying is None else np.where(outlying[:, None], np.nan, block))
-    return kept
 
 
 def reassigned(
@@ -58,11 +44,3 @@ def reassigned(
     answer = states.copy()
     answer[rows] = most_likely_states(model, blocks)
     return answer
-
-
-def _best_log_density(components: ComponentSet, block: Floats) -> Floats:
-    """The log density of each row in its best component; 0 where nothing of it was seen."""
-    # A value far from everything may overflow its own distance: it is then as unlikely as can be.
-    with np.errstate(over="ignore", invalid="ignore"):
-        density = np.nan_to_num(components.log_density(block), nan=-np.inf)
-    return np.asarray(density.max(axis=1))

@@ -74,7 +74,7 @@ def check(
         + sum((int(code.max()) + 1) * n for code, n in zip(codes.T, n_own, strict=True))
     )
     by_states = float(joint[whole].mean()) - _charge(n_parameters, n_rows) - alone
-    straight = _log_normal(np.hstack(blocks)) - alone
+    straight = _log_normal(together) - alone
     without = max(straight, _log_copula(blocks)) if width == len(blocks) else straight
     figures = f"{without:.2f} against {by_states:.2f} nats a row"
     if without <= by_states:

@@ -171,22 +171,23 @@ def prepare(
     rows = _order_rows(ordered)
     read_as = [_columns_of(columns, int(i), keyed[i][0]) for i in variables]
     values = [block[rows] for block in ordered]
-    alone, judged = np.zeros((len(rows), len(variables)), dtype=bool), []
-    for place, read in enumerate(read_as):
-        encoder = _encoder(values[place], read, settings)
-        if not encoder.is_shape_judged:
-            continue
-        judged.append(place)
-        values[place] = own = spread_ties(values[place])
+    fitted = [_encoder(own, read, settings) for own, read in zip(values, read_as, strict=True)]
+    judged = [place for place, encoder in enumerate(fitted) if encoder.is_shape_judged]
+    alone = np.zeros((len(rows), len(variables)), dtype=bool)
+    for place in judged:
+        if (spread := spread_ties(values[place])) is not values[place]:
+            values[place], fitted[place] = spread, _encoder(spread, read_as[place], settings)
         if set_aside:
-            encoder = _encoder(own, read, settings)
-            family = encoder.for_search().family
-            alone[:, place] = isolated(encoder.encode(own), family, settings)
+            coordinates = fitted[place].encode(values[place])
+            family = fitted[place].for_search().family
+            alone[:, place] = isolated(coordinates, family, settings)
     alone[:, judged] |= _are_mostly(alone[:, judged])[:, None]
     encoders, blocks, log_units = [], [], 0.0
-    for place, (own, read) in enumerate(zip(values, read_as, strict=True)):
-        own[alone[:, place]] = np.nan
-        encoder = _encoder(own, read, settings)
+    for place, own in enumerate(values):
+        if alone[:, place].any():
+            own[alone[:, place]] = np.nan
+            fitted[place] = _encoder(own, read_as[place], settings)
+        encoder = fitted[place]
         blocks.append(encoder.encode(own))
         log_units += encoder.log_units(own, blocks[-1])
         order = keyed[variables[place]][0]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Levels = tuple[str, ...]
 # How many nats less likely than the least likely of all that was learned from: those are a
 # sample, and the next one may be a little more extreme.
-_MARGIN = 10.0
+MARGIN = 10.0
 _NOTHING = -np.inf
 
 
@@ -118,8 +118,8 @@ def learned_reading(
     for components, block in zip(held, kept, strict=True):
         whole = ~np.isnan(block).any(axis=1)
         least = best_log_density(components, block[whole]).min() if whole.any() else _NOTHING
-        usual.append(float(least) - _MARGIN)
-    together = float(_joint_fit(model, kept).min()) - _MARGIN if held else _NOTHING
+        usual.append(float(least) - MARGIN)
+    together = float(_joint_fit(model, kept).min()) - MARGIN if held else _NOTHING
     return Reading(
         tuple(map(tuple, columns)), tuple(map(tuple, levels)), tuple(limits), tuple(usual), together
     )
@@ -141,16 +141,14 @@ def unlike(model: LatentModel, reading: Reading, blocks: Sequence[Floats]) -> Bo
     return answer
 
 
-def without_set_aside(
-    model: LatentModel, reading: Reading, blocks: Sequence[Floats]
+def without_outlying(
+    components: Sequence[ComponentSet], blocks: Sequence[Floats], limits: Sequence[float] | Floats
 ) -> list[Floats]:
     """The blocks of new rows, values below the limit of their variable being missing."""
     kept = []
-    for components, block, limit in zip(
-        model.components or (), blocks, reading.set_aside, strict=True
-    ):
+    for held, block, limit in zip(components, blocks, limits, strict=True):
         if np.isfinite(limit):
-            outlying = best_log_density(components, block) < limit
+            outlying = best_log_density(held, block) < limit
             kept.append(np.where(outlying[:, None], np.nan, block))
         else:
             kept.append(block)

@@ -16,7 +16,7 @@ import numpy as np
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.posterior import most_likely_states, state_probabilities
-from mixoracle.model.reading import Reading, unlike, without_set_aside
+from mixoracle.model.reading import Reading, unlike, without_outlying
 from mixoracle.observations.answers import Report, conform, warn_of_unseen
 from mixoracle.observations.columns import NO_REMARKS, Spelling, number_label, spelled_number
 from mixoracle.observations.frames import as_blocks, as_frame, flat_frame
@@ -37,7 +37,8 @@ class NewRows:
 
     @property
     def _kept(self) -> list[Floats]:
-        return without_set_aside(self.model, reading_of(self.model), self.blocks)
+        limits = reading_of(self.model).set_aside
+        return without_outlying(self.model.components or (), self.blocks, limits)
 
     def states(self) -> Integers:
         """The most likely state of each latent in each row, (N, m)."""
