@@ -104,9 +104,9 @@ class TestInvariance:
     def test_any_order_gives_the_same_model(self, kind, share):
         for seed in range(2):
             if kind == "items":
-                problem = item_problem(2, 8, 300, random_state=seed)
+                problem = item_problem(2, 8, 200, random_state=seed)
             else:
-                problem = drawn(kind, seed, n_samples=300)
+                problem = drawn(kind, seed, n_samples=200)
             observations = problem.observations
             if share:
                 observations = with_gaps(observations, share, seed)

@@ -17,18 +17,18 @@ def fitted(X):
 
 
 def test_noise_in_66_columns():
-    learner = fitted(np.random.default_rng(0).normal(size=(200, 66)))
+    learner = fitted(np.random.default_rng(0).normal(size=(120, 66)))
     assert learner.model_.n_observed == 66
     assert learner.model_.n_latent == 0
     assert learner.counts_[range(66)] == 1
 
 
-def test_80_items_of_two_skills():
-    problem = item_problem(2, 80, n_samples=400, random_state=0)
+def test_70_items_of_two_skills():
+    problem = item_problem(2, 70, n_samples=300, random_state=0)
     learner = fitted(problem.observations)
     found = compare(problem.model, learner.model_)
     assert found.domains_exact
-    assert learner.counts_[range(80)] == 4
+    assert learner.counts_[range(70)] == 4
     truth, estimate = problem.model.bipartite, learner.model_.bipartite
     right = max(np.mean(truth == estimate), np.mean(truth == estimate[:, ::-1]))
     assert right > 0.95

@@ -44,10 +44,10 @@ def failed():
 
 @pytest.fixture
 def quick_study():
-    """Thirty small problems that take about a tenth of a second each."""
+    """Eighteen small problems that take about a tenth of a second each."""
     conditions = Conditions(300, max_domain=3)
     arm = Arm("N=300", conditions, ((1, 3), (2, 5)), (1, 1))
-    return Study("small", (arm,), runs=30, seed=3, paired=False)
+    return Study("small", (arm,), runs=18, seed=3, paired=False)
 
 
 @pytest.fixture

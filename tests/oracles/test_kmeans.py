@@ -295,7 +295,7 @@ class TestEvidence:
 
 class TestDeterminism:
     def test_same_answer_for_any_number_of_jobs(self, problem):
-        observations = problem[0].select(["X1", "X2", "X3"]).take(slice(300))
+        observations = problem[0].select(["X1", "X2", "X3"]).take(slice(150))
         alone, shared = (
             KMeansOracle(random_state=3, n_jobs=n_jobs).fit(observations) for n_jobs in (1, 2)
         )
