@@ -48,8 +48,9 @@ def digit_problem(n_samples: int, n_components: int, seed: int) -> tuple[Observa
 
 
 def _fits(model: LatentModel) -> bool:
-    """Whether every image has a class for each configuration of its causes."""
-    return int(configurations(model.bipartite, model.domain_sizes).max()) < _CLASSES
+    """Whether every image has a class for each configuration of its causes, and two show each."""
+    codes = configurations(model.bipartite, model.domain_sizes)
+    return int(codes.max()) < _CLASSES and int(model.bipartite.sum(axis=0).min()) > 1
 
 
 def _drawn(

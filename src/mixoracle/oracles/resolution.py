@@ -57,13 +57,17 @@ class Search:
     def has_shattered(self, alone: Labelling) -> bool:
         """Whether families of another shape than the components cut these to pieces.
 
-        There are then more label tuples than could be told apart, and no use in trying.
+        There are then more label tuples than could be told apart, and no use in trying. Pieces so
+        small that none has a shape show it by being as many as may be.
         """
         settings = self.run.settings
         return (
             len(self._resolutions()) > 0
             and are_shattered(alone.labels, settings)
-            and is_family_wrong(self.rows, alone, settings)
+            and (
+                int(alone.labels.max()) + 1 >= self._limit
+                or is_family_wrong(self.rows, alone, settings)
+            )
         )
 
     def finest(self, alone: Labelling) -> tuple[Decoded, bool]:
@@ -88,18 +92,21 @@ class Search:
         """What answers are judged by where their evidence cannot be relied on."""
         return Association.of(self.rows, alone.labels, self.run.settings)
 
+    @property
+    def _limit(self) -> int:
+        return self.run.components_of_one_variable(self.prepared.n_samples)
+
     def _resolutions(self) -> list[float]:
         return coarse_resolutions(len(self.rows[0].block), self.run.settings)
 
     def _label_each(self, rows: Rows) -> Labelling:
-        run, limit = self.run, self.run.components_of_one_variable(self.prepared.n_samples)
+        run = self.run
         run.report(Stage.SEGMENTING)
-        return label_each(rows, limit, run.n_jobs, self.seeds, run.settings)
+        return label_each(rows, self._limit, run.n_jobs, self.seeds, run.settings)
 
     def _settled(self, rows: Rows, alone: Labelling) -> Labelling:
-        run, limit = self.run, self.run.components_of_one_variable(self.prepared.n_samples)
-        run.report(Stage.JOINING)
-        return settle(rows, alone, limit, run.settings)
+        self.run.report(Stage.JOINING)
+        return settle(rows, alone, self._limit, self.run.settings)
 
     def judged(self, candidate: Candidate, association: Association) -> Candidate:
         """A candidate of another oracle with its merit in the rows of this search."""
