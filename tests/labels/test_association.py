@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from mixoracle.decoding.evidence import score
 from mixoracle.labels.association import Association, is_family_wrong
 from mixoracle.labels.together import settle
+from mixoracle.model.joint_states import configurations
 from mixoracle.settings import Settings
 
 TWO = np.array([[True], [True], [True]])
@@ -19,20 +21,33 @@ def drawn(rng, n_rows, n_private=1):
     return state, state[:, None] * n_private + private
 
 
-def test_the_evidence_is_that_of_a_table_integrated_over_uniform_weights():
+def log_evidence(labels, adjacency, sizes, states):
+    """Of an answer that puts rows into these joint states."""
+    table = Association.of_labels(labels).table(configurations(adjacency, sizes), states)
+    return score(table, adjacency, sizes, np.arange(table.n_components)).log_evidence
+
+
+def test_the_evidence_is_that_of_tables_integrated_over_their_probabilities():
     labels = np.array([[0, 1], [1, 0], [1, 1]])
     state = np.array([0, 1, 1])
     both = np.ones((2, 1), dtype=bool)
 
-    def counted(*counts):
+    def counted(counts, prior):
+        counts, prior = np.array(counts), np.array(prior)
         return (
-            gammaln(len(counts))
-            - gammaln(len(counts) + sum(counts))
-            + gammaln(np.array(counts) + 1.0).sum()
+            gammaln(prior.sum())
+            - gammaln(prior.sum() + counts.sum())
+            + (gammaln(prior + counts) - gammaln(prior)).sum()
         )
 
-    expected = counted(1, 2) + counted(1, 0) + counted(0, 2) + counted(0, 1) + counted(1, 1)
-    assert Association(labels).log_evidence(both, (2,), state) == pytest.approx(expected)
+    # Each level is expected as often as it is in all rows together, half a row added to each.
+    weight = 2 * Settings().priors.rows_per_level
+    first, second = (weight * np.array(seen) / 4 for seen in ([1.5, 2.5], [1.5, 2.5]))
+    expected = counted([1, 2], [1, 1]) + sum(
+        counted(seen, prior)
+        for seen, prior in (([1, 0], first), ([0, 2], first), ([0, 1], second), ([1, 1], second))
+    )
+    assert log_evidence(labels, both, (2,), state) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -40,21 +55,19 @@ def test_the_evidence_is_that_of_a_table_integrated_over_uniform_weights():
 def test_private_pieces_are_no_states_and_shared_ones_are(seed, n_private):
     rng = np.random.default_rng(seed)
     state, labels = drawn(rng, 400, n_private)
-    association = Association(labels)
-    truth = association.log_evidence(TWO, (2,), state)
-    nothing = association.log_evidence(NONE, (), np.zeros(400, dtype=np.int64))
+    truth = log_evidence(labels, TWO, (2,), state)
+    nothing = log_evidence(labels, NONE, (), np.zeros(400, dtype=np.int64))
     assert truth > nothing + 100
     if n_private > 1:
-        cut = association.log_evidence(TWO, (2 * n_private,), labels[:, 0])
+        cut = log_evidence(labels, TWO, (2 * n_private,), labels[:, 0])
         assert truth > cut + 10
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_independent_variables_have_no_cause(seed):
     labels = np.random.default_rng(seed).integers(3, size=(500, 3))
-    association = Association(labels)
-    nothing = association.log_evidence(NONE, (), np.zeros(500, dtype=np.int64))
-    assert all(nothing > association.log_evidence(TWO, (3,), column) for column in labels.T)
+    nothing = log_evidence(labels, NONE, (), np.zeros(500, dtype=np.int64))
+    assert all(nothing > log_evidence(labels, TWO, (3,), column) for column in labels.T)
 
 
 def test_the_order_of_rows_and_the_names_of_labels_change_nothing():
@@ -62,8 +75,8 @@ def test_the_order_of_rows_and_the_names_of_labels_change_nothing():
     state, labels = drawn(rng, 200, 2)
     order = rng.permutation(200)
     names = rng.permutation(4)
-    first = Association(labels).log_evidence(TWO, (2,), state)
-    again = Association(names[labels][order]).log_evidence(TWO, (2,), 1 - state[order])
+    first = log_evidence(labels, TWO, (2,), state)
+    again = log_evidence(names[labels][order], TWO, (2,), 1 - state[order])
     assert first == pytest.approx(again)
 
 
@@ -71,8 +84,9 @@ def test_a_variable_that_shows_one_component_is_cut_into_pieces(blobs):
     alone = blobs.single.labels.copy()
     alone[:, 0] = 0
     association = Association.of(blobs.rows, alone, Settings())
-    assert association.labels[:, 0].max() > 5
-    np.testing.assert_array_equal(association.labels[:, 1:], alone[:, 1:])
+    assert association.levels[0].n_levels[0] > 5
+    for features, column in zip(association.features[1:], alone.T[1:], strict=True):
+        np.testing.assert_array_equal(features[:, 1:].argmax(axis=1), column)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

@@ -18,6 +18,7 @@ from math import prod
 import numpy as np
 
 from mixoracle.decoding.completion import complete
+from mixoracle.decoding.evidence import score
 from mixoracle.decoding.explanation import Explanation, Structure
 from mixoracle.decoding.moves import LEAST_GAIN, affordable_evaluations, climb
 from mixoracle.decoding.proposals import last_resorts, proposals
@@ -49,6 +50,22 @@ def decode(
         for structure, explanation in found.items()
     ]
     return sorted(explanations, key=lambda explanation: -explanation.log_evidence)
+
+
+def improved(
+    table: ComponentTable, explanations: list[Explanation], settings: Settings = Settings()
+) -> list[Explanation]:
+    """Explanations by their evidence in another table of the same components, and a better one.
+
+    The best of them is where the search for a better one starts.
+    """
+    found: dict[Structure, Explanation] = {}
+    for held in explanations:
+        judged = score(table, held.adjacency, held.domain_sizes, held.assignment, settings)
+        _keep_better(found, replace(held, log_evidence=judged.log_evidence))
+    best = max(found.values(), key=lambda explanation: explanation.log_evidence)
+    _improve(table, found, [best], settings)
+    return list(found.values())
 
 
 def _complete_proposals(table: ComponentTable, settings: Settings) -> list[Explanation]:

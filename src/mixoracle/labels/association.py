@@ -3,9 +3,11 @@
 A family that does not fit needs several of its components for one of the data's. Which of them a
 row is in then says nothing about the other variables: given the hidden state they are independent.
 A hidden state, on the other hand, shows in several variables at once. So each variable keeps the
-finest labels that it shows on its own, and an answer is judged by how likely it makes the label
-tuples of the rows: P(h) times P(label of X_i | configuration of pa(X_i)), integrated over
-Dirichlet priors [1]_. What a row's density is within its label is the same for all answers.
+finest labels that it shows on its own, as a variable of so many levels, and an answer is judged by
+how likely it makes the label tuples of the rows: P(h) times P(label of X_i | configuration of
+pa(X_i)), integrated over Dirichlet priors [1]_. What a row's density is within its label is the
+same for all answers. It is the evidence of any other variable with levels, so that the decoder
+improves answers by it as it does by that of the families.
 
 Assumes that a variable's labels are not coarser than its components. States of a latent that only
 one variable shows, and that nothing else depends on, are a shape of that variable here.
@@ -22,21 +24,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Floats, Integers
+from mixoracle.families.categorical import CategoricalFamily
 from mixoracle.labels.labelling import Labelling, Rows
-from mixoracle.mixtures.merging import log_dirichlet_multinomial
+from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.moments import chance_of_normal
 from mixoracle.mixtures.segmentation import pieces_of
-from mixoracle.model.joint import emptiness
-from mixoracle.model.joint_states import configurations
+from mixoracle.mixtures.table import ComponentTable
 from mixoracle.settings import Settings
 
 
 @dataclass(frozen=True)
 class Association:
-    """The finest ``labels`` (N, n) of rows, by which answers are compared."""
+    """The finest labels of rows, by which answers are compared.
 
-    labels: Integers
+    ``levels[i]`` is the family of a variable with the labels of X_i as its levels, ``features[i]``
+    which of them each row has.
+    """
+
+    levels: tuple[CategoricalFamily, ...]
+    features: tuple[Floats, ...]
 
     @classmethod
     def of(cls, rows: Rows, alone: Integers, settings: Settings) -> Association:
@@ -45,22 +52,32 @@ class Association:
             column if column.max() > 0 else pieces_of(variable, settings)
             for variable, column in zip(rows, alone.T, strict=True)
         ]
-        return cls(np.stack(columns, axis=1))
+        return cls.of_labels(np.stack(columns, axis=1), settings)
 
-    def log_evidence(
-        self, adjacency: Bools, domain_sizes: tuple[int, ...], assignment: Integers
-    ) -> float:
-        """The log evidence of an answer that puts row r into joint state ``assignment[r]``."""
-        codes = configurations(adjacency, domain_sizes)
-        rows = np.bincount(assignment, minlength=len(codes)).astype(np.float64)
-        total = log_dirichlet_multinomial(rows)
-        total -= emptiness(rows.reshape(domain_sizes))
-        for column, code in zip(self.labels.T, codes.T, strict=True):
-            shape = int(code.max()) + 1, int(column.max()) + 1
-            table = np.bincount(code[assignment] * shape[1] + column, minlength=shape[0] * shape[1])
-            counts = table.reshape(shape).astype(np.float64)
-            total += sum(log_dirichlet_multinomial(held) for held in counts)
-        return total
+    @classmethod
+    def of_labels(cls, labels: Integers, settings: Settings = Settings()) -> Association:
+        """Labels (N, n) as they are."""
+        levels = tuple(
+            CategoricalFamily([int(column.max()) + 1], priors=settings.priors)
+            for column in labels.T
+        )
+        features = tuple(
+            family.features(column[:, None].astype(np.float64))
+            for family, column in zip(levels, labels.T, strict=True)
+        )
+        return cls(levels, features)
+
+    def table(self, labels: Integers, members: Integers) -> ComponentTable:
+        """Components over X with these labels (T, n) and with how often each level is in them.
+
+        ``members`` (N,) says in which of them each row is.
+        """
+        statistics = tuple(pool(held, members, len(labels)) for held in self.features)
+        priors = tuple(
+            family.prior(held) for family, held in zip(self.levels, statistics, strict=True)
+        )
+        counts = np.bincount(members, minlength=len(labels)).astype(np.float64)
+        return ComponentTable(labels, statistics, self.levels, priors, counts)
 
 
 def is_family_wrong(rows: Rows, labelling: Labelling, settings: Settings) -> bool:

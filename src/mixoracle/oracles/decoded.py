@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 from typing import Self
@@ -20,6 +20,8 @@ import numpy as np
 from mixoracle._arrays import Floats
 from mixoracle._checks import make_generator
 from mixoracle.decoding import Explanation, decode
+from mixoracle.decoding.decoding import improved
+from mixoracle.decoding.evidence import score
 from mixoracle.families.choice import Families
 from mixoracle.labels.association import Association
 from mixoracle.labels.labelling import Labelling, Rows, component_table, members
@@ -33,6 +35,7 @@ from mixoracle.observations import Observations
 from mixoracle.oracles.candidate import Assignment, Candidate, DecodedCounts, Rivals
 from mixoracle.oracles.counts import ComponentCount
 from mixoracle.oracles.run import Report, Run, Stage, to_log
+from mixoracle.settings import Settings
 
 
 class DecodingOracle(ABC):
@@ -142,14 +145,15 @@ class Decoded:
         """One candidate for each explanation, with its merit if it is judged by an association."""
         prepared, back = self.prepared, self.prepared.places
         names = [prepared.observations.names[i] for i in prepared.variables]
+        explanations, merits = self._judged(association, run.settings)
         graphs = tuple(
             Bipartite(explanation.adjacency[back], explanation.domain_sizes, 0.0, "decoded")
-            for explanation in self.explanations
+            for explanation in explanations
         )
-        evidence = tuple(explanation.log_evidence for explanation in self.explanations)
+        evidence = tuple(explanation.log_evidence for explanation in explanations)
         certainty = np.array([merging.confidence for merging in self.labelling.mergings])[back]
         found = []
-        for graph, explanation in zip(graphs, self.explanations, strict=True):
+        for graph, explanation, merit in zip(graphs, explanations, merits, strict=True):
             weights, seen = _weights(explanation, self.table), self.table.labels[:, back]
             counts = DecodedCounts(graph, weights, seen, certainty, Rivals(graphs, evidence))
             found.append(
@@ -163,14 +167,33 @@ class Decoded:
                     n_agreed=explanation.n_agreed,
                     n_proposals=explanation.n_proposals,
                     resolution=self.resolution,
-                    merit=None if association is None else self._merit(explanation, association),
+                    merit=merit,
                 )
             )
         return tuple(found)
 
-    def _merit(self, explanation: Explanation, association: Association) -> float:
-        states = explanation.assignment[members(self.labelling)]
-        return association.log_evidence(explanation.adjacency, explanation.domain_sizes, states)
+    def _judged(
+        self, association: Association | None, settings: Settings
+    ) -> tuple[list[Explanation], list[float | None]]:
+        """The explanations, improved by an association if there is one, with their merits."""
+        if association is None:
+            return self.explanations, [None] * len(self.explanations)
+        table = association.table(self.table.labels, members(self.labelling))
+        judged = improved(table, self.explanations, settings)
+        own = [
+            replace(
+                explanation,
+                log_evidence=score(
+                    self.table,
+                    explanation.adjacency,
+                    explanation.domain_sizes,
+                    explanation.assignment,
+                    settings,
+                ).log_evidence,
+            )
+            for explanation in judged
+        ]
+        return own, [explanation.log_evidence for explanation in judged]
 
 
 def _weights(explanation: Explanation, table: ComponentTable) -> Floats:

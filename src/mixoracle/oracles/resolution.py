@@ -22,11 +22,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mixoracle._arrays import Integers
+from mixoracle.decoding.evidence import score
 from mixoracle.labels.association import Association, is_family_wrong
 from mixoracle.labels.labelling import Labelling, Rows
 from mixoracle.labels.single import label_each
 from mixoracle.labels.together import are_shattered, settle
 from mixoracle.mixtures.preparation import Prepared
+from mixoracle.model.joint_states import configurations
 from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.decoded import Decoded
 from mixoracle.oracles.run import Run, Stage
@@ -113,7 +115,10 @@ class Search:
         assert candidate.graph is not None  # oracles that decode give one
         own = candidate.assign(candidate.graph).rows[self.prepared.rows][self.chosen]
         adjacency = candidate.graph.adjacency[self.prepared.variables]
-        merit = association.log_evidence(adjacency, candidate.graph.domain_sizes, own)
+        sizes = candidate.graph.domain_sizes
+        table = association.table(configurations(adjacency, sizes), own)
+        every = np.arange(table.n_components)
+        merit = score(table, adjacency, sizes, every, self.run.settings).log_evidence
         return replace(candidate, merit=merit)
 
 
