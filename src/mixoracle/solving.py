@@ -23,6 +23,7 @@ from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.decoding.explanation import Structure, structure_of
 from mixoracle.errors import ModelContradictionError
+from mixoracle.inference.alignment import aligned
 from mixoracle.inference.refine import Refinement, refine
 from mixoracle.inference.start import starting_assignment
 from mixoracle.mixtures.preparation import Prepared
@@ -279,15 +280,19 @@ class Solver:
         self, source: str, step: _Step, repairs: tuple[str, ...], verdict: Verdict
     ) -> Solution:
         applied = self._applied(step.graph)
+        adjacency = applied.graph.adjacency[self.prepared.variables]
         refinement = refine(
             self.prepared,
-            applied.graph.adjacency[self.prepared.variables],
+            adjacency,
             step.graph.domain_sizes,
             step.assignment[self.prepared.rows],
             self.max_iterations,
             self.run.settings,
         )
-        return Solution(source, step.counts, applied, refinement, repairs, verdict)
+        refinement, chosen = aligned(adjacency, step.graph.domain_sizes, refinement)
+        names = applied.latent_names
+        choices = (_choice(names[j], [names[q] for q in over]) for j, over in chosen)
+        return Solution(source, step.counts, applied, refinement, (*repairs, *choices), verdict)
 
 
 def _one_of_each(solutions: list[Solution]) -> list[Solution]:
@@ -319,6 +324,15 @@ def _consistency(candidate: Candidate, trouble: str, residual: float) -> Verdict
             f"{np.exp(residual):.3g}",
         )
     return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
+
+
+def _choice(latent: str, others: list[str]) -> str:
+    everywhere = " and ".join(others)
+    return (
+        f"{latent}: all that it drives {everywhere} drives too, so no data tell which of its "
+        f"states are the same in different states of {everywhere}; those that change the means "
+        "most alike were given one name"
+    )
 
 
 def _frequent_first(table: Floats) -> list[Integers]:

@@ -6,6 +6,10 @@ import pytest
 from mixoracle.assumptions import no_twins, subset_condition
 from mixoracle.datasets import paper_problem
 from mixoracle.decoding import decode
+from mixoracle.decoding.completion import complete
+from mixoracle.decoding.decoding import improved
+from mixoracle.decoding.explanation import Proposal, structure_of
+from mixoracle.labels.association import Association
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import configurations, distinct_rows
@@ -219,3 +223,18 @@ def test_labels_that_fit_together_but_leave_joint_states_unseen_are_looked_at_ag
     assert best.domain_sizes == (4, 3)
     assert [move.action for move in best.moves] == ["merged states"]
     assert (best.n_agreed, best.n_proposals) == (0, 1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_explanation_is_improved_by_the_evidence_of_another_table(seed, table_from):
+    """Labels of rows as levels: nothing is known of shapes, and the truth is found from nothing."""
+    model, blocks, labels = drawn(seed)
+    own = table_from(labels, blocks)
+    _, where, _ = distinct_rows(labels)
+    levels = Association.of_labels(labels).table(own.labels, where)
+    nothing = complete(own, Proposal.of_all(np.zeros((own.n_components, 0), dtype=np.int64)))
+    found = improved(levels, [nothing])
+    best = max(found, key=lambda explanation: explanation.log_evidence)
+    truth = Bipartite(model.bipartite, model.domain_sizes)
+    assert best.structure == structure_of(truth.adjacency, truth.domain_sizes)
+    assert best.moves

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mixoracle.datasets.shapes import ShapedComponents
-from mixoracle.mixtures.moments import chance_of_normal
+from mixoracle.mixtures.moments import nats_against_normal
 
 FEWEST = 60
 
@@ -20,13 +20,15 @@ def overlapping(rng, n_rows, distance):
 
 
 @pytest.mark.parametrize("distance", [0.5, 2.0, 5.0])
-def test_normal_components_pass_as_often_as_they_should(distance):
-    chances = []
+def test_normal_components_pass(distance):
+    against = []
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        chances.append(chance_of_normal(*overlapping(rng, 800, distance), FEWEST))
-    assert np.mean(np.array(chances) < 0.01) <= 0.08
-    assert 0.25 < np.mean(np.array(chances) < 0.5) < 0.75
+        against.append(nats_against_normal(*overlapping(rng, 800, distance), FEWEST))
+    assert np.mean(np.array(against) > 0) <= 0.01
+    # Four moments of each of two components: each is worth half a nat by chance.
+    charge = 4.0 * np.log(400)
+    assert 2.5 < np.mean(against) + charge < 6.0
 
 
 @pytest.mark.parametrize("shape", ["heavy", "laplace", "skewed", "ball"])
@@ -34,13 +36,13 @@ def test_normal_components_pass_as_often_as_they_should(distance):
 def test_other_shapes_do_not_pass(shape, seed):
     held = ShapedComponents(np.zeros((1, 3)), np.eye(3)[None], shape)
     rows = held.sample(np.zeros(3000, dtype=int), np.random.default_rng(seed))
-    assert chance_of_normal(rows, np.ones((3000, 1)), FEWEST) < 1e-4
+    assert nats_against_normal(rows, np.ones((3000, 1)), FEWEST) > 0
 
 
 def test_a_component_that_is_two_does_not_pass():
     rng = np.random.default_rng(0)
     block, _ = overlapping(rng, 2000, 4.0)
-    assert chance_of_normal(block, np.ones((2000, 1)), FEWEST) < 1e-6
+    assert nats_against_normal(block, np.ones((2000, 1)), FEWEST) > 0
 
 
 def test_neither_unit_nor_rotation_matters():
@@ -48,14 +50,15 @@ def test_neither_unit_nor_rotation_matters():
     block = rng.gamma(2.0, size=(500, 2))
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     shares = np.ones((500, 1))
-    chance = chance_of_normal(block[:, :1], shares, FEWEST)
-    assert chance_of_normal(7.0 - 1e6 * block[:, :1], shares, FEWEST) == pytest.approx(chance)
-    both = chance_of_normal(block, shares, FEWEST)
-    assert np.isclose(chance_of_normal(block @ turn, shares, FEWEST), both, rtol=0.5)
+    against = nats_against_normal(block[:, :1], shares, FEWEST)
+    other = nats_against_normal(7.0 - 1e6 * block[:, :1], shares, FEWEST)
+    assert other == pytest.approx(against)
+    both = nats_against_normal(block, shares, FEWEST)
+    assert np.isclose(nats_against_normal(block @ turn, shares, FEWEST), both, rtol=0.5)
 
 
 def test_few_rows_and_flat_directions_say_nothing():
     rng = np.random.default_rng(2)
     skewed = rng.exponential(size=(50, 2))
-    assert chance_of_normal(skewed, np.ones((50, 1)), FEWEST) == 1.0
-    assert chance_of_normal(np.full((200, 2), 3.0), np.ones((200, 1)), FEWEST) == 1.0
+    assert nats_against_normal(skewed, np.ones((50, 1)), FEWEST) == 0.0
+    assert nats_against_normal(np.full((200, 2), 3.0), np.ones((200, 1)), FEWEST) == 0.0

@@ -28,7 +28,7 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.families.categorical import CategoricalFamily
 from mixoracle.labels.labelling import Labelling, Rows
 from mixoracle.mixtures.merging import pool
-from mixoracle.mixtures.moments import chance_of_normal
+from mixoracle.mixtures.moments import nats_against_normal
 from mixoracle.mixtures.segmentation import pieces_of
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.settings import Settings
@@ -82,14 +82,12 @@ class Association:
 
 def is_family_wrong(rows: Rows, labelling: Labelling, settings: Settings) -> bool:
     """Whether the components of some variable of numbers have another shape than their family."""
-    priors = settings.priors
     for i, variable in enumerate(rows):
         if not variable.shows_shape:
             continue
         whole = ~np.isnan(variable.block).any(axis=1)
         shares = _shares(labelling, i)[whole]
-        chance = chance_of_normal(variable.block[whole], shares, priors.rows_to_judge)
-        if chance < priors.false_alarm / len(rows):
+        if nats_against_normal(variable.block[whole], shares, settings.priors.rows_to_judge) > 0:
             return True
     return False
 

@@ -3,8 +3,8 @@
 If the family is right, the third and fourth Hermite polynomials of a component's standardised
 coordinates are zero on average, each row weighted by its share in the component. That holds
 whether components overlap or not, because a share times the density of all rows is the density of
-the component [1]_. Where the averages are further from zero than chance allows, the family needs
-several of its components for one of the data's.
+the component [1]_. Where letting them be anything would explain so much more that it is worth the
+further parameters, the family needs several of its components for one of the data's.
 
 Assumes rows enough in a component for its moments to be nearly normal; smaller ones are left out.
 
@@ -12,12 +12,12 @@ References
 ----------
 .. [1] C. M. Jarque, A. K. Bera. A test for normality of observations and regression residuals.
    International Statistical Review 55 (1987). (Here for the components of a mixture.)
+.. [2] G. Schwarz. Estimating the dimension of a model. Annals of Statistics 6 (1978).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import chi2
 
 from mixoracle._arrays import Floats
 
@@ -29,13 +29,14 @@ _VARIANCES = (6.0, 24.0)
 _FLAT = 1e-12
 
 
-def chance_of_normal(block: Floats, shares: Floats, fewest_rows: int) -> float:
-    """How likely the components of whole rows (N, d) are that far from normal ones by chance.
+def nats_against_normal(block: Floats, shares: Floats, fewest_rows: int) -> float:
+    """How much moments of their own would explain of the components of whole rows (N, d), in nats.
 
+    What BIC charges for the moments is taken off [2]_: above 0, the components are not normal.
     ``shares`` (N, k) is the share of each row in each component; those with fewer than
     ``fewest_rows`` rows are left out.
     """
-    statistic, freedom = 0.0, 0
+    statistic, charge = 0.0, 0.0
     for share in shares.T[shares.sum(axis=0) >= fewest_rows]:
         inside = share > 0
         own, weight = _standardised(block[inside], share[inside]), share[inside]
@@ -43,8 +44,8 @@ def chance_of_normal(block: Floats, shares: Floats, fewest_rows: int) -> float:
         for polynomial, variance in zip(_hermite(own), _VARIANCES, strict=True):
             sums = weight @ polynomial
             statistic += float((sums**2).sum()) / (variance * squared_weight)
-            freedom += len(sums)
-    return float(chi2.sf(statistic, freedom)) if freedom else 1.0
+            charge += len(sums) * float(np.log(weight.sum()))
+    return 0.5 * (statistic - charge)
 
 
 def _standardised(block: Floats, weight: Floats) -> Floats:
