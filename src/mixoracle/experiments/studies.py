@@ -163,20 +163,6 @@ class Study:
             entropy=(self.seed, _KEYS[self.name], place if self.paired else number),
         )
 
-    @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Study:
-        """The study that was written as plain values, its tuples having become lists."""
-        arms = tuple(
-            Arm(
-                label=arm["label"],
-                conditions=Conditions(**arm["conditions"]),
-                settings=tuple((m, n) for m, n in arm["settings"]),
-                ratio=tuple(arm["ratio"]),
-            )
-            for arm in held["arms"]
-        )
-        return cls(held["name"], arms, held["runs"], held["seed"], held["paired"])
-
 
 def round_robin(ratio: Sequence[int]) -> tuple[int, ...]:
     """One cycle of turns: each index as often as its share says, spread as evenly as can be.

@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._documents import parse_json, typed
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import LatentModel
+from mixoracle.report.consistency import refuse_contradictions
 from mixoracle.report.evidence import Evidence
 
 RUN_FILE = "run.json"
@@ -39,7 +41,14 @@ _OURS = (
 )
 # Our run.json says one of these: how a result was learned, or how a problem was drawn.
 _OUR_RUNS = ("settings", "simulated")
-_RUN_KEYS = ("data", "settings", "timings", "versions", "platform", "finished")
+# What a report needs of it: where it stands, its name, and its type.
+_RUN_ENTRIES: tuple[tuple[str, str, Any], ...] = (
+    ("", "data", dict[str, Any]),
+    *(("data", "file", str), ("data", "rows", int), ("data", "missing", float)),
+    *(("data", "sha256", str), ("", "settings", dict[str, Any]), ("", "timings", dict[str, float])),
+    *(("", "versions", dict[str, str]), ("versions", "mixoracle", str)),
+    *(("", "platform", str), ("", "finished", str)),
+)
 _PROBABILITY_DIGITS = 4
 
 
@@ -158,10 +167,13 @@ def read_result(path: str | PathLike[str]) -> Result:
             f"{folder / EVIDENCE_FILE} speaks of other variables than {MODEL_FILE} beside it; "
             "learn again"
         )
+    refuse_contradictions(evidence, model, str(folder / EVIDENCE_FILE))
     run = read_json(folder / RUN_FILE)
-    missing = [key for key in _RUN_KEYS if key not in run]
-    if missing:
-        raise FileFormatError(f"{folder / RUN_FILE} does not say {missing[0]!r}; learn again")
+    for part, name, held in _RUN_ENTRIES:
+        within = run.get(part) if part else run
+        if not isinstance(within, dict) or name not in within:
+            raise FileFormatError(f"{folder / RUN_FILE} does not say {name!r}; learn again")
+        typed(within[name], held, f"{name!r} in {folder / RUN_FILE}")
     return Result(model, evidence, run)
 
 
@@ -184,11 +196,9 @@ def _finite(value: Any) -> Any:
 def read_json(path: Path) -> dict[str, Any]:
     """Read one JSON object."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(path.read_bytes(), str(path))
     except FileNotFoundError as error:
         raise FileFormatError(f"{path} is missing; learn again") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{path} is cut off or not JSON: {error}") from error
     if not isinstance(document, dict):
         raise FileFormatError(f"{path} should hold a JSON object; learn again")
     return document
