@@ -51,7 +51,7 @@ def record(made: type[_Record], document: Any, where: str, **given: Any) -> _Rec
     """
     if not isinstance(document, Mapping):
         _refuse(where, "a JSON object", document)
-    hints = _hints(made)
+    hints = _hints(made)  # type: ignore[arg-type]
     for key in document:
         if key not in hints:
             raise FileFormatError(f"{where} has an unknown entry {_shown(key)}")
@@ -70,23 +70,25 @@ def record(made: type[_Record], document: Any, where: str, **given: Any) -> _Rec
 def typed(value: Any, annotation: Any, where: str) -> Any:
     """The value as the annotation says: lists become tuples, null a float that is not a number."""
     origin, arguments = get_origin(annotation), get_args(annotation)
-    if annotation is Any:
-        return value
     if origin in (Union, UnionType):
         if value is None and NoneType in arguments:
             return None
         return typed(value, next(one for one in arguments if one is not NoneType), where)
-    if origin is Literal:
-        return value if value in arguments else _refuse(where, f"one of {arguments}", value)
-    if origin is tuple:
-        return _typed_tuple(value, arguments, where)
-    if origin is dict:
-        if not isinstance(value, dict):
-            _refuse(where, "a JSON object", value)
-        return {key: typed(held, arguments[1], f"{where}.{key}") for key, held in value.items()}
+    if origin is not None:
+        return _NESTED[origin](value, arguments, where)
     if is_dataclass(annotation) and isinstance(annotation, type):
         return record(annotation, value, where)
-    return _PLAIN[annotation](value, where)
+    return value if annotation is Any else _PLAIN[annotation](value, where)
+
+
+def _typed_literal(value: Any, arguments: tuple[Any, ...], where: str) -> Any:
+    return value if value in arguments else _refuse(where, f"one of {arguments}", value)
+
+
+def _typed_mapping(value: Any, arguments: tuple[Any, ...], where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        _refuse(where, "a JSON object", value)
+    return {key: typed(held, arguments[1], f"{where}.{key}") for key, held in value.items()}
 
 
 def _typed_tuple(value: Any, arguments: tuple[Any, ...], where: str) -> tuple[Any, ...]:
@@ -127,6 +129,7 @@ def _switch(value: Any, where: str) -> bool:
     return value if isinstance(value, bool) else _refuse(where, "true or false", value)
 
 
+_NESTED: dict[Any, Any] = {tuple: _typed_tuple, dict: _typed_mapping, Literal: _typed_literal}
 _PLAIN: dict[Any, Any] = {int: _whole, float: _number, str: _text, bool: _switch}
 
 
@@ -136,7 +139,7 @@ def _has_half_letters(text: str) -> bool:
 
 
 @cache
-def _hints(made: type) -> dict[str, Any]:
+def _hints(made: Any) -> dict[str, Any]:
     return get_type_hints(made)
 
 

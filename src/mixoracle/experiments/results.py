@@ -24,8 +24,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Literal, Self
 
-from mixoracle._version import __version__
 from mixoracle._documents import parse_json, record, typed
+from mixoracle._version import __version__
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.experiments.studies import Study
 from mixoracle.model.storage import write_atomically
@@ -236,7 +236,7 @@ def _read_header(path: Path) -> tuple[Study, dict[str, str]]:
     try:
         header = parse_json(path.read_bytes(), str(path))
         if (header["format"], header["version"]) != (_FORMAT, _FORMAT_VERSION):
-            raise FileFormatError(  # noqa: TRY301 (wrapped below like every other damage)
+            raise FileFormatError(
                 f"it should be a {_FORMAT} of version {_FORMAT_VERSION}; "
                 f"got {header['format']!r} of version {header['version']!r}"
             )

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from mixoracle.datasets import PAPER_MAX_DOMAIN, PAPER_RATIO, PAPER_SETTINGS
 from mixoracle.datasets.shapes import SHAPES

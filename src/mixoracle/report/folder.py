@@ -173,7 +173,7 @@ def read_result(path: str | PathLike[str]) -> Result:
         within = run.get(part) if part else run
         if not isinstance(within, dict) or name not in within:
             raise FileFormatError(f"{folder / RUN_FILE} does not say {name!r}; learn again")
-        typed(within[name], held, f"{name!r} in {folder / RUN_FILE}")
+        within[name] = typed(within[name], held, f"{name!r} in {folder / RUN_FILE}")
     return Result(model, evidence, run)
 
 
