@@ -15,7 +15,6 @@ import logging
 import math
 import os
 import platform
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import IO, Literal, Self
 
 from mixoracle._documents import parse_json, record, typed
+from mixoracle._scratch import hold
 from mixoracle._version import __version__
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.experiments.studies import Study
@@ -284,19 +284,10 @@ def _read_results(path: Path, study: Study) -> tuple[list[Result], int]:
 
 def _lock(stream: IO[bytes], folder: Path) -> None:
     """Hold the file until it is closed or the process dies, so that no two append to it."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    if not hold(stream):
         raise InvalidInputError(
             f"another process is running the study in {folder}; wait for it, or give another --out"
-        ) from error
+        )
 
 
 def _brief(study: Study) -> str:

@@ -12,7 +12,6 @@ import json
 import math
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from mixoracle._arrays import Bools, frozen_bools, frozen_domain_sizes
 from mixoracle._documents import parse_json
+from mixoracle._scratch import new_file
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.array_file import pack_arrays, unpack_arrays
@@ -98,16 +98,15 @@ def write_atomically(path: Path, content: bytes) -> None:
 @contextmanager
 def open_atomically(path: Path) -> Iterator[BinaryIO]:
     """Collect what is written and put it at ``path`` in one step; on failure nothing changes."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".mixoracle-")
+    held, temporary = new_file(path.parent, ".mixoracle-")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with held as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 
