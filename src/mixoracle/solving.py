@@ -302,6 +302,10 @@ def _consistency(candidate: Candidate, trouble: str, residual: float) -> Verdict
     name, label = "consistent counts", "obs:counting"
     if trouble:
         return Verdict(name, label, False, trouble, ((trouble,),))
+    if candidate.repairs and candidate.graph is not None and not candidate.graph.n_latent:
+        lost = _several_each(candidate, candidate.graph.n_observed)
+        if lost:
+            return Verdict(name, label, False, lost, ((lost,),))
     if candidate.repairs:
         agreed = (
             f" ({candidate.n_agreed} of {candidate.n_proposals} proposals came to it at once)"
@@ -319,6 +323,19 @@ def _consistency(candidate: Candidate, trouble: str, residual: float) -> Verdict
             f"{np.exp(residual):.3g}",
         )
     return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
+
+
+def _several_each(candidate: Candidate, n_observed: int) -> str:
+    """Say so where most variables have several components and no latent is left to explain them."""
+    counts = (candidate.counts.count([i]) for i in range(n_observed))
+    seen = [int(getattr(count, "seen", None) or 1) for count in counts]
+    several = sum(own > 1 for own in seen)
+    if several <= n_observed / 2:
+        return ""
+    return (
+        f"{several} of {n_observed} variables have several components each, but the causes "
+        "behind them have too many joint states to be told apart: learn fewer variables at a time"
+    )
 
 
 def _frequent_first(table: Floats) -> list[Integers]:
