@@ -13,8 +13,8 @@ settings.load_profile("no_deadline")
 
 @pytest.fixture(scope="session")
 def damage():
-    """What damages documents, which lies beside the tests and not on the import path."""
-    path = Path(__file__).with_name("damage.py")
+    """What damages documents, which lies among the benchmarks and not on the import path."""
+    path = Path(__file__).parents[1] / "benchmarks" / "hostile_documents.py"
     spec = importlib.util.spec_from_file_location("damage", path)
     damage = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(damage)
