@@ -49,7 +49,7 @@ _RUN: dict[str, Any] = {
 }
 
 
-class Broken(AssertionError):
+class BrokenError(AssertionError):
     """Something that should hold does not."""
 
 
@@ -70,15 +70,15 @@ def fuzz_tables(rng: np.random.Generator, folder: Path) -> str:
     learner = LatentGraphLearner(**choices).fit(data)
     model = learner.model_
     if not np.array_equal(learner.predict(data), learner.states_):
-        raise Broken("predict differs from states_")
+        raise BrokenError("predict differs from states_")
     shares = learner.predict_proba(data)
     if not all(np.allclose(share.sum(axis=1), 1.0) for share in shares):
-        raise Broken("probabilities do not sum to 1")
+        raise BrokenError("probabilities do not sum to 1")
     if not np.isfinite(learner.score(data)):
-        raise Broken("the score is not finite")
+        raise BrokenError("the score is not finite")
     model.save(folder / "model")
     if LatentModel.load(folder / "model") != model:
-        raise Broken("a saved model differs")
+        raise BrokenError("a saved model differs")
     learner.sample(5)
     evidence = gather(learner, read)
     (folder / "result").mkdir()
@@ -86,7 +86,7 @@ def fuzz_tables(rng: np.random.Generator, folder: Path) -> str:
     held = read_result(folder / "result").evidence
     # Numbers that are none equal nothing, not even themselves.
     if repr(held) != repr(evidence):
-        raise Broken("the evidence of a result differs")
+        raise BrokenError("the evidence of a result differs")
     return "used"
 
 
@@ -100,9 +100,9 @@ def _command(*arguments: str) -> str:
             main(arguments)
     except SystemExit as left:
         if left.code not in (None, 0, 2, 3):
-            raise Broken(f"exit code {left.code}: {said.getvalue()[-200:]}") from left
+            raise BrokenError(f"exit code {left.code}: {said.getvalue()[-200:]}") from left
         if left.code == 2 and not _is_one_sentence(said.getvalue()):
-            raise Broken(f"not one sentence: {said.getvalue()[-300:]}") from left
+            raise BrokenError(f"not one sentence: {said.getvalue()[-300:]}") from left
         return "refused" if left.code == 2 else "used"
     return "used"
 
@@ -189,15 +189,15 @@ def fuzz_exports(rng: np.random.Generator, folder: Path) -> str:
     write(model, file)
     text = as_text(model, ending)
     if ending != ".dot" and read(file) is None:
-        raise Broken("nothing was read back")
+        raise BrokenError("nothing was read back")
     if ending in (".bif", ".bifxml") and load_pyagrum().loadBN(str(file)).size() != model.n_latent:
-        raise Broken("pyAgrum reads another network")
+        raise BrokenError("pyAgrum reads another network")
     if ending == ".graphml":
         nodes = nx.read_graphml(io.BytesIO(text.encode())).number_of_nodes()
         if nodes != model.n_latent + model.n_observed:
-            raise Broken("networkx reads another graph")
+            raise BrokenError("networkx reads another graph")
     if ending == ".json" and read(file) != model:
-        raise Broken("JSON gives another model back")
+        raise BrokenError("JSON gives another model back")
     return "used"
 
 
@@ -236,7 +236,7 @@ def outcome(part: str, seed: int, number: int) -> tuple[str, str]:
             found, where = PARTS[part](rng, Path(folder)), ""
         except MixoracleError as error:
             found, where = "refused", "" if str(error) else "an empty message"
-        except Broken as error:
+        except BrokenError as error:
             found, where = "broken", str(error)
         except Exception as error:  # noqa: BLE001 (finding these is what it is for)
             last = traceback.extract_tb(error.__traceback__)[-1]
