@@ -13,6 +13,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -115,7 +116,7 @@ def main() -> None:
             break
         order = np.random.default_rng(0).permutation(observations.n_samples)
         right = [is_right(first_rows(observations, size, order), truth) for size in sizes]
-        lost = any(one and not other for one, other in zip(right, right[1:], strict=False))
+        lost = any(one and not other for one, other in pairwise(right))
         violations, n_problems = violations + lost, n_problems + 1
         marks = "".join(f"{'+' if one else '-':>8s}" for one in right)
         print(f"{name:40s}{marks}{'  lost again' if lost else ''}", flush=True)

@@ -29,8 +29,6 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 from hostile_documents import damaged
 from hostile_files import hostile_file
 from hostile_tables import NAMES, table
