@@ -179,7 +179,7 @@ def fuzz_exports(rng: np.random.Generator, folder: Path) -> str:
         "]]>",
         "#",
     ]
-    drawn = [str(word) for word in rng.permutation(words)]
+    drawn = [words[place] for place in rng.permutation(len(words))]
     m, n = plain.n_latent, plain.n_observed
     model = replace(plain, latent_names=drawn[:m], observed_names=drawn[m : m + n])
     ending = str(rng.choice([".json", ".bif", ".bifxml", ".graphml", ".dagitty", ".dot"]))

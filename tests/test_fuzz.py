@@ -9,8 +9,8 @@ COUNTS = {"tables": 6, "files": 25, "damage": 15, "exports": 25}
 def test_hostile_input_is_used_or_refused(fuzz, part):
     found = [fuzz.outcome(part, 0, number) for number in range(COUNTS[part])]
     assert [one for one in found if one[0] not in fuzz.GOOD] == []
-    # Both happen: otherwise the cases would be too harmless, or too hostile.
-    assert {one[0] for one in found} == set(fuzz.GOOD)
+    # Both happen, but for exports of models: else cases would be too harmless, or too hostile.
+    assert {one[0] for one in found} == set(fuzz.GOOD if part != "exports" else ("used",))
 
 
 def test_a_log_continues(fuzz, tmp_path, monkeypatch):
