@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# The versions to install; the two targets below name others.
+CONSTRAINTS ?= constraints.txt
+NEWEST := $(shell for each in python3.14 python3.13 python3.12; do $$each --version >/dev/null 2>&1 && echo $$each && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 # Processes side by side, in tests and studies; JOBS=0 runs the tests in this process.
@@ -11,10 +14,10 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench study clean distclean
+.PHONY: help demo test test-lowest test-newest pytest bench study clean distclean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed ## simulate hidden causes, recover them, and print what was found
 	@$(BIN)/mixoracle demo
@@ -25,6 +28,15 @@ test: $(VENV)/.installed-dev ## the whole gate: format, lint, types, import rule
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
+
+pytest: $(VENV)/.installed-dev
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
+
+test-lowest: ## the tests with the oldest versions that pyproject.toml allows
+	$(MAKE) pytest VENV=.venv-lowest CONSTRAINTS=constraints-lowest.txt
+
+test-newest: ## the tests with the newest Python found and the newest versions there are
+	$(MAKE) pytest VENV=.venv-newest CONSTRAINTS=/dev/null PYTHON=$(or $(NEWEST),$(PYTHON))
 
 bench: $(VENV)/.installed ## time recovery, layout and sampling on one core
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
@@ -41,18 +53,18 @@ clean: ## remove caches and results
 	find src tests benchmarks examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## also remove the virtual environment
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-lowest .venv-newest
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "mixoracle needs Python 3.11 or newer; set PYTHON=, got " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
 
 # The build backend is installed first and used from there, so that it is pinned like the rest.
-$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -c constraints.txt hatchling editables
-	$(PIP) install -c constraints.txt --no-build-isolation -e .
+$(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
+	$(PIP) install -c $(CONSTRAINTS) hatchling editables
+	$(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev]'
+	$(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
 	@touch $@

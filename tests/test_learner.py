@@ -658,3 +658,13 @@ def test_the_papers_problems_are_solved_as_well_as_their_true_states_allow(numbe
     searched = structure.learn(JointTable(table), len(problem.states))
     best = compare(problem.model, replace(problem.model, latent_graph=searched))
     assert found.shd == best.shd
+
+
+@pytest.mark.parametrize("shift", [1e13, 1e15])
+def test_clusters_beside_a_large_constant_are_found(shift):
+    rng = np.random.default_rng(0)
+    states = rng.integers(0, 2, 400)
+    values = 8.0 * states[:, None] + rng.normal(size=(400, 3))
+    learner = LatentGraphLearner(random_state=0).fit(values + shift)
+    assert learner.model_.domain_sizes == (2,)
+    assert len(np.unique(learner.states_[:, 0] * 2 + states)) == 2

@@ -32,3 +32,12 @@ def test_70_items_of_two_skills():
     truth, estimate = problem.model.bipartite, learner.model_.bipartite
     right = max(np.mean(truth == estimate), np.mean(truth == estimate[:, ::-1]))
     assert right > 0.95
+
+
+def test_many_independent_causes_are_not_passed_over_in_silence():
+    rng = np.random.default_rng(0)
+    values = 8.0 * rng.integers(0, 2, (300, 40)) + rng.normal(size=(300, 40))
+    learner = fitted(values)
+    (verdict,) = (one for one in learner.assumptions_ if one.name == "consistent counts")
+    assert verdict.holds is False
+    assert "variables have several components each" in verdict.message

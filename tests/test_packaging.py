@@ -29,6 +29,17 @@ def test_every_dependency_is_pinned():
     assert wanted - {"mixoracle"} <= {bare_name(pin) for pin in pins}
 
 
+def test_the_lowest_versions_are_those_that_are_allowed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = (project["optional-dependencies"][name] for name in ("parquet", "excel", "bn", "dask"))
+    allowed = [one for held in (project["dependencies"], *extras) for one in held]
+    bounds = dict(re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\w.]+)", one).groups() for one in allowed)
+    lines = (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8").splitlines()
+    lowest = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for name, bound in bounds.items():
+        assert f"{lowest[name]}.0".startswith(f"{bound}."), name
+
+
 def test_ci_runs_the_gate():
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)

@@ -32,6 +32,7 @@ from mixoracle.model.joint import MANY_EMPTY, emptiness
 from mixoracle.model.joint_states import flat, numbered
 from mixoracle.model.posterior import states_of_cells
 from mixoracle.oracles.candidate import Candidate, GraphCounts
+from mixoracle.oracles.counts import ComponentCount
 from mixoracle.oracles.protocol import InformedOracle, MixtureOracle
 from mixoracle.oracles.run import Run
 
@@ -307,6 +308,10 @@ def _consistency(candidate: Candidate, trouble: str, residual: float) -> Verdict
     name, label = "consistent counts", "obs:counting"
     if trouble:
         return Verdict(name, label, False, trouble, ((trouble,),))
+    if candidate.repairs and candidate.graph is not None and not candidate.graph.n_latent:
+        lost = _several_each(candidate, candidate.graph.n_observed)
+        if lost:
+            return Verdict(name, label, False, lost, ((lost,),))
     if candidate.repairs:
         agreed = (
             f" ({candidate.n_agreed} of {candidate.n_proposals} proposals came to it at once)"
@@ -332,6 +337,18 @@ def _choice(latent: str, others: list[str]) -> str:
         f"{latent}: all that it drives {everywhere} drives too, so no data tell which of its "
         f"states are the same in different states of {everywhere}; those that change the means "
         "most alike were given one name"
+    )
+
+
+def _several_each(candidate: Candidate, n_observed: int) -> str:
+    """Say so where most variables have several components and no latent is left to explain them."""
+    counts = (candidate.counts.count([i]) for i in range(n_observed))
+    several = sum(isinstance(count, ComponentCount) and count.seen > 1 for count in counts)
+    if several <= n_observed / 2:
+        return ""
+    return (
+        f"{several} of {n_observed} variables have several components each, but the causes "
+        "behind them have too many joint states to be told apart: learn fewer variables at a time"
     )
 
 

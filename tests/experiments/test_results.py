@@ -2,11 +2,12 @@ import json
 import os
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.experiments import results
-from mixoracle.experiments.results import Result, Score, load, open_results
+from mixoracle.experiments.results import RESULTS_NAME, Result, Score, load, open_results
 from mixoracle.experiments.studies import define
 
 
@@ -222,3 +223,19 @@ def test_a_header_of_another_version_is_an_error(folder):
     path.write_text(json.dumps({**header, "version": 2}))
     with pytest.raises(FileFormatError, match="of version 1; got 'mixoracle-study' of version 2"):
         load(folder)
+
+
+@pytest.mark.parametrize("name", ["study.json", "results.jsonl"])
+def test_damage_is_said_in_one_sentence(folder, study, damage, name):
+    path, rng = folder / name, np.random.default_rng(5)
+    first, _, rest = path.read_text().partition("\n") if name == RESULTS_NAME else ("", "", "")
+    whole = json.loads(first or path.read_text())
+    refused = 0
+    for _ in range(80):
+        text = damage.damaged(whole, rng) + (f"\n{rest}" if rest else "")
+        path.write_text(text, encoding="utf-8", errors="surrogatepass")
+        try:
+            load(folder)
+        except FileFormatError:
+            refused += 1
+    assert refused > 40

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixoracle._documents import record
 from mixoracle.datasets import PAPER_RATIO, PAPER_SETTINGS
 from mixoracle.errors import InvalidInputError
 from mixoracle.experiments.studies import (
@@ -89,7 +90,7 @@ def test_no_two_studies_or_seeds_share_a_seed():
 @pytest.mark.parametrize("name", STUDY_NAMES)
 def test_a_study_survives_its_dict(name):
     study = define(name, runs=2, seed=9, covariance="text")
-    assert Study.from_dict(json.loads(json.dumps(asdict(study)))) == study
+    assert record(Study, json.loads(json.dumps(asdict(study))), "study") == study
 
 
 def test_the_oracle_changes_no_problem():

@@ -60,3 +60,12 @@ def test_what_are_no_components_is_refused(means, sizes, sentence):
 
 def test_repr(draw_components):
     assert repr(draw_components("counts", 0)) == "CountComponents(3 components over 3 counts)"
+
+
+def test_counts_too_large_for_a_generator_are_drawn():
+    held = CountComponents(np.array([[1e20], [1e20]]), np.array([[np.inf], [1e3]]))
+    drawn = held.sample(np.repeat([0, 1], 500), np.random.default_rng(0))
+    assert np.all(drawn == np.floor(drawn))
+    # A Poisson count has the standard deviation 1e10, a negative binomial one about 3e18.
+    np.testing.assert_allclose(drawn[:500], 1e20, rtol=1e-9)
+    assert drawn[500:].std() == pytest.approx(1e20 / np.sqrt(1e3), rel=0.2)

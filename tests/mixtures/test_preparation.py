@@ -268,6 +268,27 @@ class TestGaps:
         with pytest.raises(InvalidInputError, match=r"V has numbers of size .*: rescale it"):
             prepare(Observations.from_arrays({"V": values}))
 
+    @pytest.mark.parametrize("size", [1e120, 1e-120, 1e-310])
+    def test_so_are_they_beside_others_in_a_block(self, size):
+        values = np.random.default_rng(0).normal(size=(30, 3))
+        values[:, 1] *= size
+        with pytest.raises(InvalidInputError, match=r"V has numbers of size .*: rescale it"):
+            prepare(Observations.from_arrays({"V": values}))
+
+    def test_a_large_constant_is_taken_away(self):
+        values = np.random.default_rng(0).normal(size=(60, 2))
+        moved = prepare(Observations.from_arrays({"V": values + 1e13}))
+        plain = prepare(Observations.from_arrays({"V": values}))
+        # Beside the constant, numbers have steps of 1/512.
+        np.testing.assert_allclose(moved.blocks[0], plain.blocks[0], atol=1 / 128)
+
+    def test_numbers_that_differ_by_rounding_are_named(self):
+        values = np.random.default_rng(0).normal(size=(600, 2))
+        values[:, 1] = 0.3 + 1e-16 * (np.arange(600) % 7)
+        with pytest.warns(DataWarning, match=r"X2 has numbers of size .* counts as constant"):
+            prepared = prepare(Observations.from_array(values))
+        assert min(block.std() for block in prepared.blocks) < 1e-9
+
     @pytest.mark.parametrize("size", [1e90, 1e-90])
     def test_extremes_within_reach_are_accepted(self, size):
         values = np.random.default_rng(0).normal(size=(30, 2))

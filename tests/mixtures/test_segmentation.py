@@ -5,7 +5,7 @@ from threadpoolctl import threadpool_limits
 from mixoracle.families import CategoricalFamily, CountFamily, GaussianFamily
 from mixoracle.families.base import Patterns
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.segmentation import segment
+from mixoracle.mixtures.segmentation import cut, segment
 from mixoracle.settings import Budget, Priors, Settings
 
 
@@ -162,3 +162,10 @@ class TestOtherFamilies:
         labels, merging = segmented(block, CountFamily(2), seed=seed)
         assert merging.n_components == 3
         assert n_in_the_right_component(labels, truth) > 0.97 * 600
+
+
+def test_rows_that_differ_by_rounding_leave_no_warning():
+    rng = np.random.default_rng(0)
+    block = np.repeat(rng.normal(size=(6, 1)), 40, axis=0)
+    block = block + 1e-9 * rng.normal(size=block.shape)
+    assert cut(block, 40, 0).max() < 40

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import stat
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -281,6 +283,45 @@ def test_arrays_that_do_not_fit_the_header_are_refused(saved):
     replace_arrays(folder, joint=np.array([{}], dtype=object))
     with pytest.raises(FileFormatError, match="does not hold plain arrays"):
         LatentModel.load(folder)
+
+
+def declare_arrays(folder, **entries):
+    """Put a file of arrays beside the header of which each declares a shape it may not hold."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, (shape, content) in entries.items():
+            stream = io.BytesIO()
+            header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(stream, header)
+            archive.writestr(f"{name}.npy", stream.getvalue() + content)
+    digest = hashlib.sha256(buffer.getvalue()).hexdigest()
+    (folder / f"arrays-{digest[:16]}.npz").write_bytes(buffer.getvalue())
+    change(folder, arrays={"file": f"arrays-{digest[:16]}.npz", "sha256": digest})
+
+
+def test_a_small_file_does_not_take_much_memory(saved):
+    model, folder = saved
+    table = model.joint.table.astype("<f8")
+    joint = (table.shape, table.tobytes())
+    for entries in (
+        {"joint": ((2**33, 2**20), b"")},
+        {"joint": joint, "component_0_means": ((4, 2**40), b"")},
+        {"joint": joint, "component_0_means": ((4, 2), bytes(10))},
+    ):
+        declare_arrays(folder, **entries)
+        tracemalloc.start()
+        with pytest.raises(FileFormatError, match="does not hold plain arrays"):
+            LatentModel.load(folder)
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+        tracemalloc.stop()
+
+
+def test_arrays_that_the_model_does_not_need_are_not_read(saved):
+    model, folder = saved
+    change(folder, components=None)
+    table = model.joint.table.astype("<f8")
+    declare_arrays(folder, joint=(table.shape, table.tobytes()), other=((2**60,), b""))
+    assert LatentModel.load(folder).joint == model.joint
 
 
 @pytest.fixture(scope="module")

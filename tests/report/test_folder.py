@@ -11,6 +11,7 @@ from mixoracle.report.folder import (
     read_result,
     read_states,
     write_json,
+    write_report,
     write_result,
     write_states,
 )
@@ -137,6 +138,50 @@ def test_evidence_of_another_model_is_refused(make_result, tmp_path):
     other = make_result(2, 4, observed_names=("a", "b", "c", "d"))
     write_json(tmp_path / "one" / "evidence.json", other.evidence.to_json())
     with pytest.raises(FileFormatError, match="speaks of other variables"):
+        read_result(tmp_path / "one")
+
+
+@pytest.mark.parametrize("name", ["evidence.json", "run.json", "model.json"])
+def test_damage_is_said_in_one_sentence(make_result, tmp_path, damage, name):
+    """A damaged file is refused, or what it still says makes a whole report."""
+    written(make_result, tmp_path / "one")
+    path, rng = tmp_path / "one" / name, np.random.default_rng(5)
+    whole = json.loads(path.read_text())
+    refused = 0
+    for _ in range(60):
+        path.write_text(damage.damaged(whole, rng), encoding="utf-8", errors="surrogatepass")
+        try:
+            result = read_result(tmp_path / "one")
+        except FileFormatError:
+            refused += 1
+        else:
+            write_report(tmp_path / "one", result)
+    assert refused > 30
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "sentence"),
+    [
+        (("effects", 0, "latent"), 7, "an effect should be one of a latent on a variable"),
+        (("scatters", 0, "labels"), [0], "a scatter should have a label for each point"),
+        (("columns", 0, "observed"), 1, "the columns should be those of the variables"),
+        (("columns", 0, "family"), "none", "a column has an unknown family"),
+        (("columns", 0, "missing"), -1, "a column should miss at most all cases"),
+        (("pairs", 0, "members"), [1, 99], "a pair should be two variables of the model"),
+        (("state_sizes", 0), [1], "each latent should have the size of each state"),
+        (("n_samples",), 0, "at least one case"),
+    ],
+)
+def test_evidence_that_does_not_fit_is_refused(make_result, tmp_path, place, value, sentence):
+    written(make_result, tmp_path / "one")
+    path = tmp_path / "one" / "evidence.json"
+    document = json.loads(path.read_text())
+    holder = document
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(FileFormatError, match=sentence):
         read_result(tmp_path / "one")
 
 

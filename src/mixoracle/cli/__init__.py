@@ -15,13 +15,12 @@ from typing import Any
 import click
 
 from mixoracle._version import __version__
+from mixoracle.cli.stopping import EXIT_INTERRUPTED, STOPPED, Stopped, stoppable
 from mixoracle.cli.terminal import DEBUG_KEY, debug_option, example
 from mixoracle.cli.terminal import EXIT_ASSUMPTION_FAILED as EXIT_ASSUMPTION_FAILED
 from mixoracle.errors import MixoracleError
 
 EXIT_BAD_INPUT = 2
-# Shells report this code for a program that Ctrl-C ended.
-EXIT_INTERRUPTED = 130
 
 # In the order in which they are used: where each command is, loaded only when it is asked for.
 _COMMANDS = {
@@ -60,17 +59,18 @@ class _Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with stoppable():
+                return super().invoke(ctx)
         except (MixoracleError, OSError, MemoryError) as error:
             # Click knows what to do when nobody reads on.
             if ctx.meta.get(DEBUG_KEY) or isinstance(error, BrokenPipeError):
                 raise
             raise _BadInput(_one_line(error)) from error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             if ctx.meta.get(DEBUG_KEY):
                 raise
-            click.echo("Stopped; no result was written.", err=True)
-            ctx.exit(EXIT_INTERRUPTED)
+            click.echo(STOPPED, err=True)
+            ctx.exit(error.exit_code if isinstance(error, Stopped) else EXIT_INTERRUPTED)
 
 
 _REMEDIES = {
@@ -110,5 +110,5 @@ def main() -> None:
     """Find the hidden discrete causes behind data, and the causal graph among them.
 
     Exit codes: 0 done, 2 bad input or no place to write, 3 an assumption failed under --strict,
-    130 stopped by Ctrl-C.
+    130 stopped by Ctrl-C, 143 by a signal to end.
     """

@@ -210,6 +210,7 @@ def _predict(told: _Told, file: Path, target: Path, spelling: Spelling, options:
     from mixoracle.model.storage import open_atomically
     from mixoracle.observations.files import read_chunks
     from mixoracle.observations.new_rows import new_rows
+    from mixoracle.report.cells import text_cell
 
     model = told.model
     told.states = [Counter() for _ in model.latent_names]
@@ -221,7 +222,7 @@ def _predict(told: _Told, file: Path, target: Path, spelling: Spelling, options:
             if told.rows == 0:
                 sure = [f"P({name})" for name in model.latent_names]
                 title = told.id_column or "row"
-                writer.writerow([title, *model.latent_names, *sure, "unlike"])
+                writer.writerow([*map(text_cell, (title, *model.latent_names)), *sure, "unlike"])
             rows = new_rows(model, chunk, spelled, told.level_unseen)
             _write(told, writer, told.names_of(chunk), rows)
         text.flush()
@@ -233,13 +234,16 @@ def _predict(told: _Told, file: Path, target: Path, spelling: Spelling, options:
 def _write(told: _Told, writer: Any, names: list[str], rows: NewRows) -> None:
     import numpy as np
 
+    from mixoracle.report.cells import text_cell
+
     states, probabilities, unlike = rows.states(), rows.probabilities(), rows.unlike()
     titles = np.array([*told.model.observed_names, _TOGETHER], dtype=object)
     each = np.arange(len(names))
     sure = [held[each, states[:, j]] for j, held in enumerate(probabilities)]
     for r, (name, row) in enumerate(zip(names, states.tolist(), strict=True)):
         certain = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in sure]
-        writer.writerow([name, *row, *certain, "; ".join(titles[unlike[r]])])
+        odd = text_cell("; ".join(titles[unlike[r]]))
+        writer.writerow([text_cell(name), *row, *certain, odd])
     told.rows += len(names)
     told.missing += sum(int(np.isnan(block).sum()) for block in rows.blocks)
     told.unlike += int(unlike.any(axis=1).sum())

@@ -58,8 +58,8 @@ def item_problem(
     Examples
     --------
     >>> problem = item_problem(2, 8, 100, random_state=0)
-    >>> problem.observations.n_observed, problem.model.bipartite.sum(axis=1).max()
-    (8, np.int64(2))
+    >>> problem.observations.n_observed, int(problem.model.bipartite.sum(axis=1).max())
+    (8, 2)
     """
     rng = make_generator(random_state)
     check_whole("n_latent", n_latent, at_least=1)

@@ -15,7 +15,6 @@ import logging
 import math
 import os
 import platform
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +23,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Literal, Self
 
+from mixoracle._documents import parse_json, record, typed
+from mixoracle._scratch import hold
 from mixoracle._version import __version__
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.experiments.studies import Study
@@ -53,7 +54,8 @@ class Score:
     shd: int  # structural Hamming distance to the true DAG, as the paper has it
     uce: int  # edges right but unoriented, likewise
     exact: bool  # Γ, domain sizes and the equivalence class of Λ are all right
-    tv: float | None  # total variation between the two P(H); None where the domain sizes differ
+    # Total variation between the two P(H); None where the domain sizes differ.
+    tv: float | None = None
 
     def __post_init__(self) -> None:
         if self.tv is not None:
@@ -112,12 +114,7 @@ class Result:
     @classmethod
     def from_line(cls, line: str) -> Self:
         """The run that a line holds."""
-        held = json.loads(line)
-        for name in ("domains", "broken", "warned"):
-            held[name] = tuple(held.get(name, ()))
-        for name in ("score", "limit"):
-            held[name] = Score(**{"tv": None, **held[name]}) if name in held else None
-        return cls(**held)
+        return record(cls, parse_json(line, "the line"), "the run")
 
 
 @dataclass(frozen=True)
@@ -237,22 +234,23 @@ def _settle_header(folder: Path, study: Study) -> None:
 
 def _read_header(path: Path) -> tuple[Study, dict[str, str]]:
     try:
-        header = json.loads(path.read_text(encoding="utf-8"))
+        header = parse_json(path.read_bytes(), str(path))
         if (header["format"], header["version"]) != (_FORMAT, _FORMAT_VERSION):
             raise FileFormatError(
-                f"{path} should be a {_FORMAT} of version {_FORMAT_VERSION}; "
+                f"it should be a {_FORMAT} of version {_FORMAT_VERSION}; "
                 f"got {header['format']!r} of version {header['version']!r}"
             )
-        return Study.from_dict(header["study"]), dict(header["versions"])
+        study = record(Study, header["study"], "the study")
+        return study, typed(header["versions"], dict[str, str], "versions")
     except FileNotFoundError as error:
         raise InvalidInputError(
             f"{path.parent} holds no study: there is no {path.name}; "
             "name a folder that 'mixoracle experiment' made"
         ) from error
     except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(f"{path} is not the header of a study: {error!r}") from error
+        raise FileFormatError(
+            f"{path} is not the header of a study ({error}); restore it, or give another --out"
+        ) from error
 
 
 def _read_results(path: Path, study: Study) -> tuple[list[Result], int]:
@@ -286,19 +284,10 @@ def _read_results(path: Path, study: Study) -> tuple[list[Result], int]:
 
 def _lock(stream: IO[bytes], folder: Path) -> None:
     """Hold the file until it is closed or the process dies, so that no two append to it."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    if not hold(stream):
         raise InvalidInputError(
             f"another process is running the study in {folder}; wait for it, or give another --out"
-        ) from error
+        )
 
 
 def _brief(study: Study) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from mixoracle.datasets import PAPER_MAX_DOMAIN, PAPER_RATIO, PAPER_SETTINGS
 from mixoracle.datasets.shapes import SHAPES
@@ -162,20 +161,6 @@ class Study:
             conditions=arm.conditions,
             entropy=(self.seed, _KEYS[self.name], place if self.paired else number),
         )
-
-    @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Study:
-        """The study that was written as plain values, its tuples having become lists."""
-        arms = tuple(
-            Arm(
-                label=arm["label"],
-                conditions=Conditions(**arm["conditions"]),
-                settings=tuple((m, n) for m, n in arm["settings"]),
-                ratio=tuple(arm["ratio"]),
-            )
-            for arm in held["arms"]
-        )
-        return cls(held["name"], arms, held["runs"], held["seed"], held["paired"])
 
 
 def round_robin(ratio: Sequence[int]) -> tuple[int, ...]:

@@ -45,6 +45,8 @@ _ANSCOMBE = 0.375
 _SMALLEST_COUNT = 1
 # Rows that are looked at first: most numbers are not whole, and that shows at once.
 _FEW_ROWS = 100
+# A Poisson count as large as this is normal, and floats hold every whole number up to it only.
+_LARGEST_RATE = 2.0**53
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +87,11 @@ class CountComponents(WithMeans, IndependentColumns):
         rates, sizes = self.means[labels], self.sizes[labels]
         mixed = np.isfinite(sizes)
         rates[mixed] *= rng.standard_gamma(sizes[mixed]) / sizes[mixed]
-        return rng.poisson(rates).astype(np.float64)
+        large = rates > _LARGEST_RATE
+        drawn = rng.poisson(np.where(large, 0.0, rates)).astype(np.float64)
+        if large.any():
+            drawn[large] = np.rint(rng.normal(rates[large], np.sqrt(rates[large])))
+        return drawn
 
     def __repr__(self) -> str:
         return f"CountComponents({self.n_components} components over {self.width} counts)"

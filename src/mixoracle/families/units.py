@@ -17,15 +17,22 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families.base import ComponentSet, Family
 from mixoracle.settings import Priors
 
 Columns = Integers
-# A column whose spread is below this share of its size differs by rounding only.
-_CONSTANT_SHARE = 1e-12
+# A column whose range is below this share of its size, a few of the steps between neighbouring
+# numbers of that size, differs by rounding only.
+_CONSTANT_SHARE = 16.0 * float(np.finfo(np.float64).eps)
 # Standard deviation given to a constant column, relative to its size, where a density is needed.
 _CONSTANT_SPREAD = 1e-3
+
+
+def differ_by_rounding(block: Floats) -> Bools:
+    """Which columns (N, w) of numbers vary by no more than rounding does, (w,)."""
+    reach = np.nanmax(block, axis=0) - np.nanmin(block, axis=0)
+    return np.asarray(reach <= _CONSTANT_SHARE * np.nanmax(np.abs(block), axis=0))
 
 
 @dataclass(frozen=True)
@@ -117,15 +124,17 @@ class NumberPart(Part):
     @classmethod
     def _fit_columns(cls, block: Floats, columns: Columns, priors: Priors) -> Self:
         """Each column that varies is a coordinate."""
-        spread = np.nanstd(block, axis=0)
-        size = np.nanmax(np.abs(block), axis=0)
-        constant = spread <= _CONSTANT_SHARE * size
+        # Sums of numbers that are large beside their differences would lose these.
+        lowest = np.nanmin(block, axis=0)
+        above = block - lowest
+        spread, size = np.nanstd(above, axis=0), np.nanmax(np.abs(block), axis=0)
+        constant = differ_by_rounding(block)
         fallback = np.where(size > 0, size, 1.0) * _CONSTANT_SPREAD
         # One coordinate that is always 0, so that all variables can be treated alike.
         chosen = [0] if constant.all() else np.flatnonzero(~constant)
         return cls(
             columns,
-            shift=np.nanmean(block, axis=0),
+            shift=lowest + np.nanmean(above, axis=0),
             scale=np.where(constant, fallback, spread),
             rotation=np.eye(block.shape[1])[:, chosen],
             leftover=1.0,

@@ -35,6 +35,9 @@ _NAME = "discrete causes"
 # A smaller eigenvalue of the correlations: columns that are copies or sums of others explain them
 # without end, and tell nothing about causes.
 _DETERMINED = 1e-6
+# Coordinates have a standard deviation of 1, but for those of a column that is constant up to
+# rounding.
+_CONSTANT = 1e-6
 
 
 def check(
@@ -53,7 +56,7 @@ def check(
     together = np.hstack(blocks)
     scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
     scale = np.sqrt(np.diag(scatter))
-    scaled = scatter / np.outer(scale, scale) if scale.min() > 0 else np.zeros((1, 1))
+    scaled = scatter / np.outer(scale, scale) if scale.min() > _CONSTANT else np.zeros((1, 1))
     if np.linalg.eigvalsh(scaled)[0] <= _DETERMINED:
         return Verdict(
             _NAME, LABEL, None, "some measurements are constant, or determined by others"

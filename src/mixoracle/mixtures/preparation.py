@@ -21,6 +21,8 @@ from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.families.base import Family, Patterns
 from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
+from mixoracle.families.registry import NUMBERS
+from mixoracle.families.units import differ_by_rounding
 from mixoracle.mixtures.columns import Column, read_columns, with_repeated, without_repeated
 from mixoracle.mixtures.isolation import isolated
 from mixoracle.mixtures.rows import VariableRows
@@ -162,6 +164,7 @@ def prepare(
         _refuse_unusable(name, observations)
     observations, columns = read_columns(observations, families)
     _warn_of_empty_rows(observations)
+    _warn_of_rounding(observations, columns)
     columns = with_repeated(columns, observations) if set_aside else columns
     seen = _measured(observations, columns)
     scores = _row_scores(observations)
@@ -234,15 +237,37 @@ def _refuse_unusable(name: str, observations: Observations) -> None:
     if len(empty):
         where = f"column {empty[0]} of {name}" if block.shape[1] > 1 else name
         raise InvalidInputError(f"{where} has no value in any row: drop it")
-    if all(held is not None for held in observations.levels[observations.index(name)]):
+    is_number = [held is None for held in observations.levels[observations.index(name)]]
+    numbers = block[:, is_number]
+    if not numbers.size:
         return
-    size = float(np.nanmax(np.abs(block), initial=0.0))
-    spread = float((np.nanmax(block, axis=0) - np.nanmin(block, axis=0)).max())
-    if size > LARGEST or 0 < spread < 1.0 / LARGEST:
+    sizes = np.nanmax(np.abs(numbers), axis=0)
+    spreads = np.nanmax(numbers, axis=0) - np.nanmin(numbers, axis=0)
+    outside = (sizes > LARGEST) | ((spreads > 0) & (spreads < 1.0 / LARGEST))
+    if outside.any():
+        worst = int(outside.argmax())
         raise InvalidInputError(
-            f"{name} has numbers of size {size:.3g} that differ by {spread:.3g}; squares of "
-            f"such numbers cannot be computed: rescale it to between {1 / LARGEST:.0e} and "
-            f"{LARGEST:.0e}"
+            f"{name} has numbers of size {sizes[worst]:.3g} that differ by {spreads[worst]:.3g}; "
+            f"squares of such numbers cannot be computed: rescale it to between {1 / LARGEST:.0e} "
+            f"and {LARGEST:.0e}"
+        )
+
+
+def _warn_of_rounding(observations: Observations, columns: Sequence[Column]) -> None:
+    """Say which numbers are so alike that a constant was left in them which should not be."""
+    values = observations.values
+    spreads = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+    numbers = np.array([column.family == NUMBERS for column in columns])
+    lost = np.flatnonzero(numbers & (spreads > 0) & differ_by_rounding(values))
+    if len(lost):
+        worst = int(lost[0])
+        more = f" (and {len(lost) - 1} more columns)" if len(lost) > 1 else ""
+        warnings.warn(
+            f"{columns[worst].title}{more} has numbers of size {columns[worst].high} that differ "
+            f"by {spreads[worst]:.3g}, no more than rounding does, and counts as constant: "
+            "subtract a constant before the data are saved",
+            DataWarning,
+            stacklevel=2,
         )
 
 

@@ -12,6 +12,8 @@ References
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
@@ -113,12 +115,16 @@ def cut(block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()
     if n_pieces == 1:
         return np.zeros(len(block), dtype=np.int64)
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     budget, rng = settings.budget, np.random.default_rng(seed)
     n_rows = budget.rows_per_start * max(n_pieces, budget.first_pieces)
     starts = _spread_out(block[:: max(1, len(block) // n_rows)], n_pieces, budget.start_trials, rng)
     kmeans = KMeans(n_pieces, init=starts, n_init=1, max_iter=budget.kmeans_iterations)
-    return numbered(kmeans.fit_predict(block))
+    with warnings.catch_warnings():
+        # Rows that differ by rounding only can leave a piece empty; numbers close up.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return numbered(kmeans.fit_predict(block))
 
 
 def _spread_out(block: Floats, n_starts: int, n_trials: int, rng: np.random.Generator) -> Floats:

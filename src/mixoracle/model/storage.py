@@ -8,25 +8,24 @@ step. Equal models give equal bytes, so that a repeated run can be compared with
 from __future__ import annotations
 
 import hashlib
-import io
 import json
+import math
 import os
 import re
-import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import Bools, frozen_bools
+from mixoracle._arrays import Bools, frozen_bools, frozen_domain_sizes
+from mixoracle._documents import parse_json
+from mixoracle._scratch import new_file
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
+from mixoracle.model.array_file import pack_arrays, unpack_arrays
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
 from mixoracle.model.reading import Reading
@@ -38,8 +37,11 @@ FORMAT = "mixoracle.LatentModel"
 FORMAT_VERSION = 1
 MODEL_FILE = "model.json"
 _ARRAYS_NAME = re.compile(r"arrays-[0-9a-f]{16}\.npz")
-# Zip entries carry a date; a fixed one keeps equal models equal in bytes.
-_ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+# Room for a number, or for the name of a family where a variable has several.
+_LARGEST_ENTRY = 64
+# A model without a reading does not say how wide its variables are: such arrays have room for this
+# much, or for what they are packed to times this.
+_ROOM, _LARGEST_RATIO = 2**28, 500
 
 
 def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
@@ -49,7 +51,7 @@ def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
     arrays: dict[str, NDArray[Any]] = {"joint": model.joint.table}
     for i, held in enumerate(model.components or ()):
         arrays.update({f"component_{i}_{key}": value for key, value in held.arrays().items()})
-    packed = _pack_arrays(arrays)
+    packed = pack_arrays(arrays)
     digest = hashlib.sha256(packed).hexdigest()
     arrays_name = f"arrays-{digest[:16]}.npz"
     text = json.dumps(_model_header(model, arrays_name, digest), indent=2, ensure_ascii=False)
@@ -71,7 +73,8 @@ def load_model(directory: str | PathLike[str]) -> LatentModel:
     folder = Path(directory)
     header = _read_header(folder / MODEL_FILE)
     try:
-        arrays = _read_arrays(folder, header["arrays"])
+        packed, path = _read_packed(folder, header["arrays"])
+        arrays = unpack_arrays(packed, path, _most_bytes(header, len(packed)))
         return _build_model(header, arrays)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise FileFormatError(
@@ -95,16 +98,15 @@ def write_atomically(path: Path, content: bytes) -> None:
 @contextmanager
 def open_atomically(path: Path) -> Iterator[BinaryIO]:
     """Collect what is written and put it at ``path`` in one step; on failure nothing changes."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".mixoracle-")
+    held, temporary = new_file(path.parent, ".mixoracle-")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with held as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -127,32 +129,13 @@ def _model_header(model: LatentModel, arrays_name: str, digest: str) -> dict[str
     }
 
 
-def _pack_arrays(arrays: dict[str, NDArray[Any]]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key in sorted(arrays):
-            entry = io.BytesIO()
-            np.lib.format.write_array(
-                entry,
-                np.ascontiguousarray(arrays[key]).reshape(arrays[key].shape),
-                version=(1, 0),
-                allow_pickle=False,
-            )
-            info = zipfile.ZipInfo(f"{key}.npy", date_time=_ZIP_EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entry.getvalue())
-    return buffer.getvalue()
-
-
 def _read_header(path: Path) -> dict[str, Any]:
     try:
-        header = json.loads(path.read_text(encoding="utf-8"))
+        header = parse_json(path.read_bytes(), str(path))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileFormatError(
             f"{path} is not there; expected a folder that LatentModel.save wrote"
         ) from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{path} is cut off or not JSON: {error}") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} is JSON, but not a mixoracle model")
     if header.get("version") != FORMAT_VERSION:
@@ -163,7 +146,7 @@ def _read_header(path: Path) -> dict[str, Any]:
     return header
 
 
-def _read_arrays(folder: Path, entry: dict[str, str]) -> dict[str, NDArray[Any]]:
+def _read_packed(folder: Path, entry: dict[str, str]) -> tuple[bytes, Path]:
     name = entry["file"]
     # Never a path: a model file from elsewhere must not choose what is opened.
     if not _ARRAYS_NAME.fullmatch(name):
@@ -177,11 +160,27 @@ def _read_arrays(folder: Path, entry: dict[str, str]) -> dict[str, NDArray[Any]]
         raise FileFormatError(f"{path} is missing; the model cannot be read without it") from error
     if hashlib.sha256(packed).hexdigest() != entry["sha256"]:
         raise FileFormatError(f"{path} is cut off or was changed: its checksum does not match")
-    try:
-        with np.load(io.BytesIO(packed), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError) as error:
-        raise FileFormatError(f"{path} does not hold plain arrays: {error}") from error
+    return packed, path
+
+
+def _most_bytes(header: dict[str, Any], packed: int) -> dict[str, float]:
+    """How large the arrays of each part of a model can be, by the beginning of their names."""
+    n_latent = len(_texts(header["latent_names"], "latent_names"))
+    sizes = frozen_domain_sizes(header["domain_sizes"], n_latent, "domain_sizes")
+    families: list[str] = header["components"] or []
+    rows = _read_bipartite(header["bipartite"], len(sizes))
+    reading = Reading.from_json(header.get("reading"))
+    most: dict[str, float] = {"joint": _LARGEST_ENTRY * math.prod(sizes)}
+    for i, (row, _) in enumerate(zip(rows, families, strict=False)):
+        n_components = math.prod(size for size, drives in zip(sizes, row, strict=True) if drives)
+        room = float(max(_ROOM, _LARGEST_RATIO * packed))
+        if reading is not None and i < len(reading.columns):
+            width = len(reading.columns[i])
+            # Of each column and component a number, or one for each other column or level.
+            longest = max([width, *(len(levels or ()) for levels in reading.levels[i])])
+            room = _LARGEST_ENTRY * n_components * width * longest
+        most[f"component_{i}_"] = room
+    return most
 
 
 def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> LatentModel:

@@ -7,10 +7,11 @@ data. The record goes to ``evidence.json`` and comes back the same. :mod:`.gathe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
+from mixoracle._documents import record
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.mixtures.columns import Column
@@ -136,31 +137,10 @@ class Evidence:
                 f"the evidence has format version {document.get('version')!r}; this mixoracle "
                 f"reads version {EVIDENCE_VERSION}: learn again"
             )
-        held = {field.name: _tuples(document.get(field.name)) for field in fields(cls)}
+        held = {key: document[key] for key in document if key not in ("format", "version")}
         try:
-            for name, record in _RECORDS.items():
-                held[name] = tuple(
-                    record(**{key: _tuples(value) for key, value in row.items()})
-                    for row in document[name]
-                )
-            return cls(**held)
-        except (KeyError, TypeError, AttributeError, InvalidInputError) as error:
+            return record(cls, held, "evidence")
+        except InvalidInputError as error:
             raise FileFormatError(
                 f"the evidence of this result is not complete: {error}; learn again"
             ) from error
-
-
-_RECORDS: dict[str, Any] = {
-    "columns": Column,
-    "singles": Count,
-    "pairs": Count,
-    "verdicts": Verdict,
-    "alternatives": Alternative,
-    "scatters": Scatter,
-    "effects": Effect,
-}
-
-
-def _tuples(value: Any) -> Any:
-    """Lists as JSON gives them back to tuples, as the records hold them."""
-    return tuple(_tuples(entry) for entry in value) if isinstance(value, list) else value

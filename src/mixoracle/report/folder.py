@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
+import logging
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,9 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._documents import parse_json, typed
+from mixoracle._scratch import LOCK_FILE, hold, left_folders, remove_folder
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import LatentModel
+from mixoracle.report.cells import cell_text, text_cell
+from mixoracle.report.consistency import refuse_contradictions
 from mixoracle.report.evidence import Evidence
+
+logger = logging.getLogger(__name__)
 
 RUN_FILE = "run.json"
 EVIDENCE_FILE = "evidence.json"
@@ -39,8 +45,17 @@ _OURS = (
 )
 # Our run.json says one of these: how a result was learned, or how a problem was drawn.
 _OUR_RUNS = ("settings", "simulated")
-_RUN_KEYS = ("data", "settings", "timings", "versions", "platform", "finished")
+# What a report needs of it: where it stands, its name, and its type.
+_RUN_ENTRIES: tuple[tuple[str, str, Any], ...] = (
+    ("", "data", dict[str, Any]),
+    *(("data", "file", str), ("data", "rows", int), ("data", "missing", float)),
+    *(("data", "sha256", str), ("", "settings", dict[str, Any]), ("", "timings", dict[str, float])),
+    *(("", "versions", dict[str, str]), ("versions", "mixoracle", str)),
+    *(("", "platform", str), ("", "finished", str)),
+)
 _PROBABILITY_DIGITS = 4
+# Where the result that is being replaced waits for a moment.
+_REPLACED = "old"
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,7 @@ def new_folder(
     """
     # The whole path, since "." has no name of its own and a link should stay one.
     target = Path(path).resolve()
+    _clear_left(target)
     _refuse_to_overwrite(target, Path(path), replace)
     if data is not None and target in data.resolve().parents and any(target.iterdir()):
         raise InvalidInputError(
@@ -71,16 +87,27 @@ def new_folder(
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
     try:
-        filled = scratch / "new"
-        filled.mkdir()
-        yield filled
-        # Somebody else may have made the folder in the meantime.
-        _refuse_to_overwrite(target, Path(path), replace)
-        if target.exists():
-            target.rename(scratch / "old")
-        filled.rename(target)
+        with (scratch / LOCK_FILE).open("ab") as lock:
+            hold(lock)
+            filled = scratch / "new"
+            filled.mkdir()
+            yield filled
+            # Somebody else may have made the folder in the meantime.
+            _refuse_to_overwrite(target, Path(path), replace)
+            if target.exists():
+                target.rename(scratch / _REPLACED)
+            filled.rename(target)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_folder(scratch)
+
+
+def _clear_left(target: Path) -> None:
+    """Remove what killed runs left beside a folder; an earlier result comes back to its place."""
+    for left in left_folders(target.parent, f".{target.name}-"):
+        if (left / _REPLACED).is_dir() and not target.exists():
+            (left / _REPLACED).rename(target)
+        logger.warning("removing %s, which a run that was killed left behind", left)
+        remove_folder(left)
 
 
 def _refuse_to_overwrite(target: Path, shown: Path, replace: bool) -> None:
@@ -158,10 +185,13 @@ def read_result(path: str | PathLike[str]) -> Result:
             f"{folder / EVIDENCE_FILE} speaks of other variables than {MODEL_FILE} beside it; "
             "learn again"
         )
+    refuse_contradictions(evidence, model, str(folder / EVIDENCE_FILE))
     run = read_json(folder / RUN_FILE)
-    missing = [key for key in _RUN_KEYS if key not in run]
-    if missing:
-        raise FileFormatError(f"{folder / RUN_FILE} does not say {missing[0]!r}; learn again")
+    for part, name, held in _RUN_ENTRIES:
+        within = run.get(part) if part else run
+        if not isinstance(within, dict) or name not in within:
+            raise FileFormatError(f"{folder / RUN_FILE} does not say {name!r}; learn again")
+        within[name] = typed(within[name], held, f"{name!r} in {folder / RUN_FILE}")
     return Result(model, evidence, run)
 
 
@@ -184,11 +214,9 @@ def _finite(value: Any) -> Any:
 def read_json(path: Path) -> dict[str, Any]:
     """Read one JSON object."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(path.read_bytes(), str(path))
     except FileNotFoundError as error:
         raise FileFormatError(f"{path} is missing; learn again") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{path} is cut off or not JSON: {error}") from error
     if not isinstance(document, dict):
         raise FileFormatError(f"{path} should hold a JSON object; learn again")
     return document
@@ -208,17 +236,18 @@ def write_states(
     chosen = [held[rows, states[:, j]] for j, held in enumerate(probabilities or ())]
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([id_title, *model.latent_names, *certain])
+        writer.writerow(list(map(text_cell, (id_title, *model.latent_names, *certain))))
         for r, row in enumerate(states.tolist()):
             sure = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in chosen]
-            writer.writerow([r if ids is None else ids[r], *row, *sure])
+            writer.writerow([r if ids is None else text_cell(ids[r]), *row, *sure])
 
 
 def read_states(path: Path, model: LatentModel) -> NDArray[np.int64]:
     """Read the states that :func:`write_states` wrote, (N, m)."""
     try:
         with path.open(encoding="utf-8", newline="") as stream:
-            header, *rows = list(csv.reader(stream))
+            titles, *rows = list(csv.reader(stream))
+            header = list(map(cell_text, titles))
             places = [header.index(name, 1) for name in model.latent_names]
             states = [[int(row[place]) for place in places] for row in rows]
     except (ValueError, IndexError) as error:

@@ -180,3 +180,25 @@ def test_xml_from_elsewhere_is_read_or_refused():
     ]:
         with pytest.raises(FileFormatError, match=words):
             read_xmlbif(text.replace(old, new))
+
+
+@pytest.mark.parametrize("name", ["default", "table", "network", "probability"])
+def test_words_of_the_format_are_names_too(name, tmp_path):
+    model = LatentModel(
+        observed_names=["X"],
+        latent_names=[name, "other"],
+        bipartite=np.ones((1, 2)),
+        domain_sizes=(2, 2),
+        joint=JointTable(np.full((2, 2), 0.25)),
+        latent_graph=CPDAG.from_dag([(0, 1)], 2),
+        components=None,
+    )
+    assert read_bif(to_bif(model)).latent_names == (name, "other")
+    (tmp_path / "model.bif").write_text(to_bif(model))
+    assert load_pyagrum().loadBN(str(tmp_path / "model.bif")).size() == 2
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "// a comment alone"])
+def test_no_block_is_no_network(text):
+    with pytest.raises(FileFormatError, match="holds no block at all"):
+        read_bif(text)

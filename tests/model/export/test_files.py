@@ -109,3 +109,24 @@ def test_the_methods_of_a_model_write_the_same(models):
     assert model.to_dot().startswith("digraph")
     assert model.to_graphml().startswith("<graphml")
     assert "[latent]" in model.to_dagitty()
+
+
+def test_damaged_models_are_refused_in_one_sentence(models, damage):
+    whole, rng = json.loads(to_json(models[0])), np.random.default_rng(5)
+    refused = 0
+    for _ in range(150):
+        try:
+            read_json(damage.damaged(whole, rng))
+        except FileFormatError:
+            refused += 1
+    assert refused > 100
+
+
+def test_ragged_lists_are_refused():
+    model = kind_problem(2, 4, 3, 50, random_state=0, kind="categorical").model
+    document = json.loads(to_json(model))
+    entry = document["components"][0]
+    key = next(key for key in entry if key != "family")
+    entry[key][0] = entry[key][0][:-1]
+    with pytest.raises(FileFormatError, match=r"this model (is incomplete|contradicts)"):
+        read_json(json.dumps(document))

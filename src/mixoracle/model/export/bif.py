@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
 _KEYWORDS = ("network", "variable", "probability", "property", "type", "discrete", "table")
+# Words of other readers' grammars.
+_RESERVED = (*_KEYWORDS, "default")
 _TOKEN = re.compile(r'"[^"]*"|[{}()\[\]|,;=]|[^\s{}()\[\]|,;="]+')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _NAME_PROPERTY = "name"
@@ -90,7 +92,7 @@ def assemble(
 def to_bif(model: LatentModel) -> str:
     """Write P(H) along one member of Λ as BIF."""
     edges = model.latent_graph.extension()
-    names = identifiers(model.latent_names, reserved=_KEYWORDS)
+    names = identifiers(model.latent_names, reserved=_RESERVED)
     size = model.latent_graph.size
     note = f"// one of {size} equivalent DAGs; all have this joint distribution"
     blocks = [note, "network mixoracle {\n}"]
@@ -147,12 +149,16 @@ class _Reader:
             "variable": self._read_variable,
             "probability": self._read_probability,
         }
+        begun = False
         for token in self._tokens:
+            begun = True
             if token not in blocks:
                 raise FileFormatError(
                     f"expected 'network', 'variable' or 'probability' in BIF; got {token!r}"
                 )
             blocks[token]()
+        if not begun:
+            raise FileFormatError("this should be BIF; it holds no block at all")
         sizes = {name: len(states) for name, states in self._states.items()}
         return assemble(sizes, self._tables, self._names)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mixoracle._documents import parse_json
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
@@ -64,10 +65,7 @@ def to_json(model: LatentModel) -> str:
 
 def read_json(text: str) -> LatentModel:
     """Read what :func:`to_json` wrote."""
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise FileFormatError(f"this is not JSON: {error}") from error
+    document = parse_json(text, "this model")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise FileFormatError("this JSON does not hold a mixoracle model")
     if document.get("version") != VERSION:
@@ -76,12 +74,13 @@ def read_json(text: str) -> LatentModel:
         )
     try:
         return _build(document)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+    except InvalidInputError as error:
+        raise FileFormatError(f"this model contradicts itself: {error}") from error
+    # A ragged list or a number too large for an array is a ValueError or an OverflowError.
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as error:
         raise FileFormatError(
             f"this model is incomplete: {type(error).__name__} {error}"
         ) from error
-    except InvalidInputError as error:
-        raise FileFormatError(f"this model contradicts itself: {error}") from error
 
 
 def _build(document: dict[str, Any]) -> LatentModel:

@@ -1,0 +1,212 @@
+"""Programs killed at random moments, stopped early, or without room, and what is lost or left.
+
+``learn``, ``experiment`` and ``predict`` get SIGKILL at a random moment of their usual time. What
+then lies under the final name must be whole or not there, and the same command again must give the
+same result as an undisturbed run. Then SIGINT and SIGTERM within the first second (one line, no
+traceback, nothing left), a disk that takes no more, a place that cannot be written to, and two runs
+for one folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from mixoracle.errors import MixoracleError
+
+_ROWS = 1500
+_SMALL = 20_000  # bytes that a file may have on the disk that is nearly full
+_SETTLED = 5.5  # seconds after which leftovers of killed runs are cleared
+Check = Callable[[], str]
+
+
+def _start(*arguments: str, limit: int | None = None) -> subprocess.Popen[str]:
+    def constrain() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "mixoracle", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=constrain,  # noqa: PLW1509 (there are no threads here)
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def _finish(*arguments: str) -> float:
+    """Run to the end; the seconds it took."""
+    begin = time.perf_counter()
+    program = _start(*arguments)
+    _, said = program.communicate()
+    if program.returncode:
+        raise RuntimeError(f"{' '.join(arguments)} ended with {program.returncode}: {said}")
+    return time.perf_counter() - begin
+
+
+def _kill_at(seconds: float, *arguments: str) -> bool:
+    """Kill a program with all its workers; whether it was still running."""
+    program = _start(*arguments)
+    try:
+        program.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(program.pid, signal.SIGKILL)
+        program.communicate()
+        return True
+    return False
+
+
+def _data(folder: Path, rows: int = _ROWS) -> Path:
+    rng = np.random.default_rng(0)
+    states = rng.integers(0, 3, (rows, 2))
+    values = 5.0 * states[:, [0, 0, 1, 1, 0]] + rng.normal(size=(rows, 5))
+    lines = [",".join(f"{value:.4f}" for value in row) for row in values]
+    file = folder / f"data{rows}.csv"
+    file.write_text("\n".join(["a,b,c,d,e", *lines]) + "\n")
+    return file
+
+
+def _killed_learn(folder: Path, moments: np.ndarray) -> list[str]:
+    from mixoracle.report.folder import read_result
+
+    data, whole = _data(folder), folder / "whole"
+    took = _finish("learn", str(data), "--out", str(whole), "--quiet")
+    names = ("model.json", "states.csv", "evidence.json")
+    answers = {name: (whole / name).read_bytes() for name in names}
+    found = []
+    for number, share in enumerate(moments):
+        out = folder / f"learn{number}"
+        _kill_at(share * took, "learn", str(data), "--out", str(out), "--quiet")
+        if out.exists():
+            try:
+                read_result(out)
+            except MixoracleError as error:
+                found.append(f"half a result: {error}")
+                continue
+        _finish("learn", str(data), "--out", str(out), "--force", "--quiet")
+        same = all((out / name).read_bytes() == held for name, held in answers.items())
+        found.append("same" if same else "another result")
+    time.sleep(_SETTLED)
+    for number in range(len(moments)):
+        out = str(folder / f"learn{number}")
+        # A folder that is there is refused, but what killed runs left beside it goes first.
+        _start("learn", str(data), "--out", out, "--quiet").communicate()
+    left = [path.name for path in folder.iterdir() if path.name.startswith(".")]
+    return [*found, *(f"left {name}" for name in left)]
+
+
+def _killed_study(folder: Path, moments: np.ndarray) -> list[str]:
+    def lines(out: Path) -> list[str]:
+        rows = [json.loads(row) for row in (out / "results.jsonl").read_text().splitlines()]
+        return sorted(json.dumps({**row, "seconds": None}, sort_keys=True) for row in rows)
+
+    said = ("experiment", "small", "--runs", "4", "--samples", "300", "--seed", "3", "--jobs", "1")
+    took = _finish(*said, "--out", str(folder / "study"))
+    answers, found = lines(folder / "study"), []
+    for number, share in enumerate(moments):
+        out = folder / f"study{number}"
+        _kill_at(share * took, *said, "--out", str(out))
+        _finish(*said, "--out", str(out))
+        found.append("same" if lines(out) == answers else "another result")
+    return found
+
+
+def _killed_predict(folder: Path, moments: np.ndarray) -> list[str]:
+    data, model = _data(folder), folder / "model"
+    _finish("learn", str(data), "--out", str(model), "--quiet")
+    new = str(_data(folder, 60_000))
+    took = _finish("predict", str(model), new, "--out", str(folder / "whole.csv"), "--quiet")
+    answer, found = (folder / "whole.csv").read_bytes(), []
+    for number, share in enumerate(moments):
+        out = folder / f"states{number}.csv"
+        _kill_at(share * took, "predict", str(model), new, "--out", str(out), "--quiet")
+        if out.exists() and out.read_bytes() != answer:
+            found.append("half a file")
+            continue
+        _finish("predict", str(model), new, "--out", str(out), "--force", "--quiet")
+        found.append("same" if out.read_bytes() == answer else "another result")
+    return found
+
+
+def _stopped_early(folder: Path, moments: np.ndarray) -> list[str]:
+    data, found = _data(folder), []
+    for number, share in enumerate(moments):
+        program = _start("learn", str(data), "--out", str(folder / f"stop{number}"), "--quiet")
+        time.sleep(share)
+        program.send_signal(signal.SIGINT if number % 2 else signal.SIGTERM)
+        _, said = program.communicate()
+        left = [path.name for path in folder.iterdir() if path.name.startswith(".stop")]
+        ours = "mixoracle" in said or not said.startswith("Traceback")
+        # Until its first line of ours, Python itself answers to Ctrl-C.
+        quiet = "Traceback" not in said or not ours
+        found.append("clean" if quiet and not left else f"left {left}: {said[-200:]}")
+    return found
+
+
+def _no_room(folder: Path, _moments: np.ndarray) -> list[str]:
+    data, out = _data(folder), folder / "full"
+    program = _start("learn", str(data), "--out", str(out), "--quiet", limit=_SMALL)
+    _, said = program.communicate()
+    full = program.returncode == 2 and said.count("\n") == 1 and not out.exists()
+    program = _start("learn", str(data), "--out", "/proc/result", "--quiet")
+    _, refused = program.communicate()
+    nowhere = program.returncode == 2 and refused.count("\n") == 1
+    return ["clean" if full else said[-200:], "clean" if nowhere else refused[-200:]]
+
+
+def _two_runs(folder: Path, moments: np.ndarray) -> list[str]:
+    from mixoracle.report.folder import read_result
+
+    data, found = _data(folder), []
+    for number in range(max(1, len(moments) // 5)):
+        out = folder / f"two{number}"
+        both = [_start("learn", str(data), "--out", str(out), "--quiet") for _ in range(2)]
+        for program in both:
+            program.communicate()
+        codes = sorted(program.returncode for program in both)
+        whole = read_result(out).evidence.n_samples == _ROWS
+        found.append("one won" if codes == [0, 2] and whole else f"exit codes {codes}")
+    return found
+
+
+_ACCIDENTS = {
+    "learn, SIGKILL": (_killed_learn, "same"),
+    "experiment, SIGKILL": (_killed_study, "same"),
+    "predict, SIGKILL": (_killed_predict, "same"),
+    "learn, SIGINT or SIGTERM within 1 s": (_stopped_early, "clean"),
+    "full disk, forbidden place": (_no_room, "clean"),
+    "two runs, one folder": (_two_runs, "one won"),
+}
+
+
+def main() -> None:
+    """Print a table: each accident, how often, and how often all was well."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--count", type=int, default=5, help="moments of each accident")
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    print(f"{'accident':38s}{'times':>6s}{'well':>6s}  otherwise")
+    for name, (cause, well) in _ACCIDENTS.items():
+        moments = np.random.default_rng(asked.seed).uniform(0, 1, asked.count)
+        with tempfile.TemporaryDirectory() as folder:
+            found = cause(Path(folder), moments)
+        others = sorted({one for one in found if one != well})
+        row = f"{name:38s}{len(found):6d}{found.count(well):6d}"
+        print(f"{row}  {'; '.join(others) or '-'}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

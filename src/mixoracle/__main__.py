@@ -1,0 +1,26 @@
+"""``mixoracle`` and ``python -m mixoracle``: the command line, quiet when it is stopped early."""
+
+import os
+import signal
+from types import FrameType
+
+_STOPPED = b"Stopped; no result was written.\n"
+
+
+def _end_at_once(number: int, _frame: FrameType | None) -> None:
+    """Nothing has been written before a command runs; and loading takes half a second."""
+    os.write(2, _STOPPED)
+    os._exit(128 + number)
+
+
+def main() -> None:
+    """Run the command line."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end_at_once)
+    from mixoracle.cli import main as program
+
+    program()
+
+
+if __name__ == "__main__":
+    main()
