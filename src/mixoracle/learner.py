@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -324,7 +325,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         model = self._model()
         blocks, states = draw(model, n_samples, make_generator(random_state))
         like = self._learned_from
-        return Observations(np.hstack(blocks), like.names, like.widths, like.levels), states
+        return replace(like, values=np.hstack(blocks), ids=None), states
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the learned graph with matplotlib."""

@@ -123,7 +123,7 @@ class _Told:
 
     def wanted(self, labels: Any) -> list[str]:
         """The columns to read: those of the model, and the one that names the cases."""
-        from mixoracle.observations.grouping import did_you_mean
+        from mixoracle.observations.input_columns import did_you_mean
         from mixoracle.observations.new_rows import check_columns, further_columns, reading_of
 
         reading = reading_of(self.model)

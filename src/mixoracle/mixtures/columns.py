@@ -70,7 +70,7 @@ def read_columns(
             low, high = _range(values, levels)
             columns.append(
                 Column(
-                    title=observations.column_names[len(columns)],
+                    title=observations.titles[len(columns)],
                     observed=i,
                     family=family,
                     levels=levels,

@@ -232,7 +232,8 @@ def _refuse_unusable(name: str, observations: Observations) -> None:
     block = observations[name]
     empty = np.flatnonzero(np.isnan(block).all(axis=0))
     if len(empty):
-        where = f"column {empty[0]} of {name}" if block.shape[1] > 1 else name
+        first = sum(observations.widths[: observations.index(name)])
+        where = observations.titles[first + empty[0]]
         raise InvalidInputError(f"{where} has no value in any row: drop it")
     if all(held is not None for held in observations.levels[observations.index(name)]):
         return

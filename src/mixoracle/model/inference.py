@@ -302,7 +302,7 @@ def _title(model: LatentModel, observed: int, entry: Entry, name: str, width: in
     """What an average is of: columns and levels by their own names where the model knows them."""
     if model.reading is None:
         return entry.title(name, width)
-    column = name if width == 1 else model.reading.columns[observed][entry.column]
+    column = model.reading.columns[observed][entry.column]
     levels = model.reading.levels[observed][entry.column]
     if entry.level is None:
         return column

@@ -21,7 +21,8 @@ from mixoracle.observations.answers import Report, conform, warn_of_unseen
 from mixoracle.observations.columns import NO_REMARKS, Spelling, number_label, spelled_number
 from mixoracle.observations.frames import as_blocks, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns
-from mixoracle.observations.grouping import Choices, InputColumns, did_you_mean, shown
+from mixoracle.observations.grouping import Choices
+from mixoracle.observations.input_columns import InputColumns, did_you_mean, shown
 from mixoracle.observations.record import Observations
 
 if TYPE_CHECKING:
@@ -85,9 +86,8 @@ def new_rows(
             f"missing, there are {', '.join(held.names)}"
         )
     widths = tuple(map(len, reading.columns))
-    like = Observations(
-        np.full((1, sum(widths)), np.nan), model.observed_names, widths, reading.levels
-    )
+    nothing, columns = np.full((1, sum(widths)), np.nan), reading.flat_columns
+    like = Observations(nothing, model.observed_names, widths, reading.levels, inputs=columns)
     if model.reading is None:  # nobody knows its levels, so codes are taken as they are
         return NewRows(model, tuple(held[name] for name in model.observed_names))
     return NewRows(model, tuple(conform(held, model.observed_names, like, report)))

@@ -17,7 +17,8 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model.reading import learned_reading
 from mixoracle.observations.frames import as_blocks, as_dense, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns, screened_frame
-from mixoracle.observations.grouping import Choices, InputColumns
+from mixoracle.observations.grouping import Choices
+from mixoracle.observations.input_columns import InputColumns
 from mixoracle.observations.record import Observations
 from mixoracle.observations.screening import check_levels
 
@@ -92,7 +93,7 @@ class Source:
         """The rows to learn from; refuse columns whose levels would exhaust memory."""
         held = self.observe(X)
         levels = [labels for block in held.levels for labels in block]
-        check_levels(held.column_names, levels, held.n_samples)
+        check_levels(held.titles, levels, held.n_samples)
         return held
 
     def observe(self, X: Any) -> Observations:

@@ -10,7 +10,7 @@ Assumes a fitted learner and the observations that it learned from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -110,7 +110,7 @@ def _without_set_aside(observations: Observations, set_aside: NDArray[np.bool_])
         return observations
     aside = np.repeat(set_aside, observations.widths, axis=1)
     values = np.where(aside, np.nan, observations.values)
-    return Observations(values, observations.names, observations.widths, observations.levels)
+    return replace(observations, values=values)
 
 
 def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iterator[str]:
@@ -216,7 +216,7 @@ def _numeric_columns(observations: Observations, name: str) -> _Numeric:
     start = sum(observations.widths[:place])
     columns: list[tuple[str, bool, Floats]] = []
     for at, levels in enumerate(observations.levels[place], start):
-        title, values = observations.column_names[at], observations.values[:, at]
+        title, values = observations.titles[at], observations.values[:, at]
         if levels is None:
             columns.append((title, False, values))
         for code, level in enumerate(levels or ()):
