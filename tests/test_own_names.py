@@ -1,10 +1,14 @@
 """Columns keep the names of their table in groups: in tables, messages, report and questions."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from mixoracle import LatentGraphLearner, LatentModel, Observations
+from mixoracle.cli import main
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.report.gathering import gather
 
@@ -55,8 +59,29 @@ def test_they_are_in_messages(fitted):
         fitted.model_.predict(odd)
     empty = table()
     empty["gene7"] = np.nan
-    with pytest.raises(InvalidInputError, match="^gene7 has no value in any row"):
+    with pytest.raises(InvalidInputError, match=r"^gene7 has no value in any row"):
         LatentGraphLearner().fit(empty, groups=GROUPS)
+
+
+def test_columns_are_evidence_by_their_own_names(fitted):
+    model = fitted.model_
+    whole = model.query("H1", given={"blood": [4.0, "high"]}).table
+    assert np.allclose(model.query("H1", given={"hb": 4.0, "grade": "high"}).table, whole)
+    part = model.query("H1", given={"blood": [np.nan, "high"]}).table
+    assert np.allclose(model.query("H1", given={"grade": "high"}).table, part)
+    for both in ({"blood": [4.0, "high"], "hb": 4.0}, {"hb": 4.0, "blood": [4.0, "high"]}):
+        with pytest.raises(InvalidInputError, match="'blood' or its columns, not both"):
+            model.query("H1", given=both)
+    with pytest.raises(InvalidInputError, match="grade has the levels high, low; got 'medium'"):
+        model.query("H1", given={"grade": "medium"})
+
+
+def test_columns_are_evidence_on_the_command_line(fitted, tmp_path):
+    fitted.model_.save(tmp_path)
+    arguments = ["query", str(tmp_path), "H1", "--given", "grade=high", "--given", "hb=4", "--json"]
+    done = CliRunner().invoke(main, arguments)
+    expected = fitted.model_.query("H1", given={"blood": [4.0, "high"]}).table
+    assert np.allclose(json.loads(done.stdout)["probabilities"], expected, atol=1e-6)
 
 
 def test_drawn_rows_have_them_too(fitted):

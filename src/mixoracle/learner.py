@@ -15,14 +15,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import check_whole, make_generator
-from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.background import Background, ResolvedBackground
 from mixoracle.errors import (
     AssumptionFailedError,
@@ -52,6 +50,7 @@ from mixoracle.oracles.path import Resolution, resolutions
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
+from mixoracle.results import LabelledResults, essential_failure
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
 
@@ -64,20 +63,9 @@ if TYPE_CHECKING:
 RandomState = int | np.random.Generator | None
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
 LatentSearchStep = Callable[[JointTable, int], CPDAG]
-# Without these the graph or P(H) is not identifiable; the others only decide which method works.
-# A model that contradicts what the user knows is not the model that was asked for.
-_ESSENTIAL = (
-    "obs:counting",
-    "assm:twins",
-    "assum:ssc",
-    "assump:strong:NZ",
-    "assump:strong:SDC",
-    BACKGROUND_LABEL,
-    rival.LABEL,
-)
 
 
-class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
+class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
     """Finds the hidden discrete causes behind data, and the causal graph among them.
 
     Parameters
@@ -100,8 +88,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         Polish components, P(H) and states by EM over the structured model.
     strict : bool
         Raise a named error where the default returns the best model with a warning.
-    n_jobs : int
-        Observed variables that are worked on at the same time.
+    n_jobs : int or None
+        Observed variables that are worked on at the same time; None is 1.
     random_state : int, numpy.random.Generator or None
     progress : bool or callable
         Show what is being done; a callable is called with each stage, a sentence.
@@ -152,6 +140,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         What was changed to make the counts consistent.
     corrections_ : tuple of str
         What was changed in Γ because it is known to be otherwise.
+    feature_names_in_ : array of str
+        The columns of a frame that were learned from; absent where columns have no names.
 
     Examples
     --------
@@ -177,6 +167,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     repairs_: tuple[str, ...]
     corrections_: tuple[str, ...]
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     columns_: tuple[Column, ...]
     set_aside_: Bools
     resolution_: float
@@ -195,7 +186,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         max_components: int | None = None,
         refine: bool = True,
         strict: bool = False,
-        n_jobs: int = 1,
+        n_jobs: int | None = 1,
         random_state: RandomState = None,
         progress: bool | Report = False,
         knowledge: Background | None = None,
@@ -232,7 +223,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             run = Run(
                 make_generator(self.random_state),
                 self.max_components,
-                self.n_jobs,
+                1 if self.n_jobs is None else self.n_jobs,
                 report,
                 self._settings,
                 self.resolution,
@@ -248,7 +239,15 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in solutions]
         self._take_over(source, solver, solutions, models, copies, resolutions(candidates))
+        self._remember(source, observations)
         return self
+
+    def _remember(self, source: Source, observations: Observations) -> None:
+        """Keep what results are labelled with: the rows, and the names of their columns."""
+        self._observations = observations
+        self.__dict__.pop("feature_names_in_", None)
+        if source.columns is not None:
+            self.feature_names_in_ = np.array(source.columns, dtype=object)
 
     def _take_over(
         self,
@@ -269,7 +268,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             rival.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
         )
-        failure = _failure(verdicts)
+        failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
         refinement = best.refinement
@@ -307,37 +306,33 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Rows) -> Integers:
         """The most likely state of each latent in each row, (N, m)."""
-        return most_likely_states(self._model(), self._blocks(X))
+        return most_likely_states(self._fitted(), self._blocks(X))
 
     def predict_proba(self, X: Rows) -> list[Floats]:
         """For each latent the probability of each of its states, an (N, dim_j) array each."""
-        return state_probabilities(self._model(), self._blocks(X))
+        return state_probabilities(self._fitted(), self._blocks(X))
 
     def score(self, X: Rows, y: object = None) -> float:
         """The mean log-likelihood of the rows; larger is better. ``y`` is ignored."""
-        return mean_log_likelihood(self._model(), self._blocks(X))
+        return mean_log_likelihood(self._fitted(), self._blocks(X))
 
     def sample(
         self, n_samples: int = 1, random_state: RandomState = None
     ) -> tuple[Observations, Integers]:
         """Draw new rows from the learned model, and the (n_samples, m) states behind them."""
         check_whole("n_samples", n_samples, at_least=1)
-        model = self._model()
+        model = self._fitted()
         blocks, states = draw(model, n_samples, make_generator(random_state))
         like = self._learned_from
         return replace(like, values=np.hstack(blocks), ids=None), states
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the learned graph with matplotlib."""
-        return self._model().plot(ax)
-
-    def _model(self) -> LatentModel:
-        check_is_fitted(self, "model_")
-        return self.model_
+        return self._fitted().plot(ax)
 
     def _blocks(self, X: Rows) -> list[Floats]:
         """The blocks of new rows in the order of the model, grouped as in fit."""
-        model = self._model()
+        model = self._fitted()
         observations = self._source.observe(X)
         unknown = [name for name in model.observed_names if name not in observations]
         if unknown:
@@ -382,6 +377,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             joint=joint,
             latent_graph=self._search(joint, prepared.n_samples, solution),
             components=components,
+            state_names=solution.known.state_names,
         )
         return model, states
 
@@ -392,9 +388,3 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         return structure.learn(
             joint, n_samples, self.latent_search, known.edges, names=known.latent_names
         )
-
-
-def _failure(verdicts: tuple[assumptions.Verdict, ...]) -> str:
-    """What failed that matters, in one sentence; empty where nothing did."""
-    failed = [v for v in verdicts if v.holds is False and v.label in _ESSENTIAL]
-    return "; ".join(f"{verdict.name}: {verdict.message}" for verdict in failed)

@@ -18,13 +18,14 @@ from math import inf
 import numpy as np
 
 from mixoracle import bipartite, latent
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.decoding.explanation import Structure, structure_of
 from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.refine import Refinement, refine
 from mixoracle.inference.start import starting_assignment
+from mixoracle.inference.state_order import state_orders
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, JointTable, LatentModel
 from mixoracle.model.joint import MANY_EMPTY, emptiness
@@ -76,15 +77,15 @@ class Solution:
     def in_own_units(
         self, prepared: Prepared
     ) -> tuple[JointTable, tuple[ComponentSet, ...], Integers]:
-        """P(H), the components, and the states (N, m) of the rows, frequent states first."""
+        """P(H), the components, and the states (N, m) of the rows, states in their order."""
         graph, refined = self.graph, self.refinement
         table = refined.weights.reshape(graph.domain_sizes)
-        orders = _frequent_first(table)
+        found = [
+            prepared.encoders[place].decode(refined.components[place]) for place in prepared.places
+        ]
+        orders = state_orders(table, graph, found, prepared)
         components = tuple(
-            prepared.encoders[place]
-            .decode(refined.components[place])
-            .take(_reordered_codes(graph, orders, i))
-            for i, place in enumerate(prepared.places)
+            held.take(_reordered_codes(graph, orders, i)) for i, held in enumerate(found)
         )
         states = states_of_cells(prepared.in_own_order(refined.assignment), graph.domain_sizes)
         for j, order in enumerate(orders):
@@ -319,15 +320,6 @@ def _consistency(candidate: Candidate, trouble: str, residual: float) -> Verdict
             f"{np.exp(residual):.3g}",
         )
     return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
-
-
-def _frequent_first(table: Floats) -> list[Integers]:
-    """For each latent its states from the most to the least frequent."""
-    orders = []
-    for j in range(table.ndim):
-        others = tuple(axis for axis in range(table.ndim) if axis != j)
-        orders.append(np.argsort(-table.sum(axis=others), kind="stable").astype(np.int64))
-    return orders
 
 
 def _reordered_codes(graph: Bipartite, orders: list[Integers], observed: int) -> Integers:

@@ -9,21 +9,19 @@ warning too; both reach the user as sentences.
 from __future__ import annotations
 
 import hashlib
-import platform
 import warnings
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mixoracle._version import __version__
-from mixoracle.errors import AssumptionWarning, DataWarning
+from mixoracle.background import Background
+from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
 from mixoracle.oracles.run import Stage
 from mixoracle.report.evidence import Evidence
 from mixoracle.report.folder import Result, write_result
 from mixoracle.report.gathering import gather
+from mixoracle.report.run import run_record
 
 if TYPE_CHECKING:
     from mixoracle.cli.inputs import Input
@@ -63,7 +61,6 @@ PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
         (WRITING, 0.01),
     ),
 }
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "networkx", "ges", "joblib")
 
 
 def learn_into(
@@ -77,7 +74,9 @@ def learn_into(
     """Learn and fill a folder with everything that a result is; ``remarks`` go to run.json."""
     learner, evidence = fit(given, tell, settings)
     tell(WRITING)
-    run = {**run_record(data, given, evidence, settings, tell.timings), **remarks}
+    source = {"file": data.name, "sha256": _digest(data), "declared": dict(given.families)}
+    run = run_record(given.observations, evidence, source, settings, tell.timings)
+    run.update(remarks)
     result = Result(learner.model_, evidence, run)
     probabilities = learner.predict_proba(given.observations)
     id_title = settings.get("id_column") or "row"
@@ -99,6 +98,7 @@ def fit(
         families=dict(given.families) or None,
         set_aside=settings["set_aside"],
         resolution=settings["resolution"],
+        knowledge=read_knowledge(settings),
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -107,6 +107,18 @@ def fit(
     tell(GATHERING)
     notes = [*given.notes, *passed_over]
     return learner, gather(learner, given.observations, "; ".join(failures), notes)
+
+
+def read_knowledge(settings: Mapping[str, Any]) -> Background | None:
+    """What is known beforehand, from the file of ``--knowledge`` or of ``--qmatrix``."""
+    knowledge, qmatrix = settings.get("knowledge"), settings.get("qmatrix")
+    if knowledge and qmatrix:
+        raise InvalidInputError(
+            "--knowledge and --qmatrix both say which measurements a cause drives; give one"
+        )
+    if knowledge:
+        return Background.read(knowledge)
+    return Background.read_qmatrix(qmatrix) if qmatrix else None
 
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], list[str]]:
@@ -122,40 +134,6 @@ def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], l
                 warning.message, warning.category, warning.filename, warning.lineno
             )
     return list(dict.fromkeys(failures)), list(dict.fromkeys(passed_over))
-
-
-def run_record(
-    data: Path,
-    given: Input,
-    evidence: Evidence,
-    settings: Mapping[str, Any],
-    timings: Mapping[str, float],
-) -> dict[str, Any]:
-    """All that is needed to run it again: settings, seed, versions, data, and how long it took."""
-    observations = given.observations
-    return {
-        "data": {
-            "file": data.name,
-            "sha256": _digest(data),
-            "rows": observations.n_samples,
-            "variables": list(observations.names),
-            "widths": list(observations.widths),
-            "read_as": {column.title: column.family for column in evidence.columns},
-            "declared": dict(given.families),
-            "missing": observations.missing_fraction,
-            "notes": list(evidence.notes),
-        },
-        "settings": dict(settings),
-        "seed": settings["seed"],
-        "versions": {
-            "mixoracle": __version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in _PACKAGES},
-        },
-        "platform": platform.platform(),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "timings": dict(timings),
-    }
 
 
 def _digest(path: Path) -> str:

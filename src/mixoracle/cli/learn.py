@@ -131,6 +131,19 @@ def _resolution(
 )
 @table_options
 @click.option(
+    "--knowledge",
+    type=click.Path(),
+    metavar="FILE.toml",
+    help="What is known about the hidden causes: names, children, states, arrows.",
+)
+@click.option(
+    "--qmatrix",
+    type=click.Path(),
+    metavar="FILE.csv",
+    help="Which items need which skills: a line for each item, 0 or 1 for each skill. Each skill "
+    "has two states, and there are no others.",
+)
+@click.option(
     "--oracle",
     cls=_FromRegistry,
     look_up=_oracles,

@@ -154,13 +154,20 @@ class _Told:
 
     def lines(self) -> list[str]:
         """Sentences for the terminal."""
-        names = self.model.latent_names
         shares = (
             f"{name}: "
-            + ", ".join(f"state {s} {n / self.rows:.1%}" for s, n in sorted(counts.items()))
-            for name, counts in zip(names, self.states, strict=True)
+            + ", ".join(
+                f"{self._called(j, s)} {n / self.rows:.1%}" for s, n in sorted(counts.items())
+            )
+            for j, (name, counts) in enumerate(
+                zip(self.model.latent_names, self.states, strict=True)
+            )
         )
         return [f"{self.rows} cases.", *shares, *(f"Note: {note}." for note in self.notes())]
+
+    def _called(self, latent: int, state: int) -> str:
+        named = self.model.state_names[latent]
+        return f"state {state}" if named is None else named[state]
 
     def notes(self) -> list[str]:
         """What is worth knowing about the new rows."""
@@ -195,8 +202,10 @@ class _Told:
         return {
             "rows": self.rows,
             "states": {
-                name: {str(state): count for state, count in sorted(counts.items())}
-                for name, counts in zip(self.model.latent_names, self.states, strict=True)
+                name: {self.model.states_of(j)[s]: count for s, count in sorted(counts.items())}
+                for j, (name, counts) in enumerate(
+                    zip(self.model.latent_names, self.states, strict=True)
+                )
             },
             "unlike": self.unlike,
             "ignored": list(self.ignored),
@@ -233,11 +242,14 @@ def _predict(told: _Told, file: Path, target: Path, spelling: Spelling, options:
 def _write(told: _Told, writer: Any, names: list[str], rows: NewRows) -> None:
     import numpy as np
 
+    from mixoracle.model.state_names import state_labels
+
     states, probabilities, unlike = rows.states(), rows.probabilities(), rows.unlike()
     titles = np.array([*told.model.observed_names, _TOGETHER], dtype=object)
     each = np.arange(len(names))
     sure = [held[each, states[:, j]] for j, held in enumerate(probabilities)]
-    for r, (name, row) in enumerate(zip(names, states.tolist(), strict=True)):
+    called = state_labels(told.model, states)
+    for r, (name, row) in enumerate(zip(names, called, strict=True)):
         certain = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in sure]
         writer.writerow([name, *row, *certain, "; ".join(titles[unlike[r]])])
     told.rows += len(names)

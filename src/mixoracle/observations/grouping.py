@@ -19,6 +19,7 @@ import numpy as np
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import NO_REMARKS, Spelling, check_text
 from mixoracle.observations.input_columns import (
+    IN_A_PIPELINE,
     SHOWN,
     ColumnRef,
     InputColumns,
@@ -236,7 +237,7 @@ def _by_name(
     if columns.labels is None:
         raise InvalidInputError(
             "columns can be grouped by their names only where they have names; an array has none: "
-            "give numbers of columns, or a frame"
+            f"give numbers of columns, or a frame{IN_A_PIPELINE}"
         )
     found: dict[str, list[int]] = {}
     for position in kept:

@@ -15,6 +15,9 @@ from mixoracle.errors import InvalidInputError
 # Names that a message lists one by one.
 SHOWN = 5
 
+# A step of scikit-learn gives an array unless it is asked for a frame.
+IN_A_PIPELINE = ' (after a step of a pipeline: let it keep names by set_output(transform="pandas"))'
+
 ColumnRef = str | int
 
 
@@ -62,7 +65,8 @@ class InputColumns:
             raise InvalidInputError(
                 f"{what} names column {ref}, but columns are numbered 0 to {self.count - 1}"
             )
-        hint = "; columns of an array are named by number" if self.labels is None else ""
+        hint = f"; columns of an array are named by number{IN_A_PIPELINE}"
+        hint = hint if self.labels is None else ""
         raise InvalidInputError(
             f"{what} names the column {ref!r}, which is not there"
             + (hint or did_you_mean(ref, self.labels or ()))

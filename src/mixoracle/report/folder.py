@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import LatentModel
+from mixoracle.model.state_names import state_labels
 from mixoracle.report.evidence import Evidence
 
 RUN_FILE = "run.json"
@@ -54,15 +55,20 @@ class Result:
 
 @contextmanager
 def new_folder(
-    path: str | PathLike[str], *, replace: bool = False, data: Path | None = None
+    path: str | PathLike[str],
+    *,
+    replace: bool = False,
+    data: Path | None = None,
+    how: str = "--force",
 ) -> Iterator[Path]:
     """Give a folder to fill; it becomes ``path`` when the block ends well, else it vanishes.
 
-    With ``replace`` an earlier folder of ours gives way, unless ``data`` lies in it.
+    With ``replace`` an earlier folder of ours gives way, unless ``data`` lies in it; ``how`` is
+    what the user says for that.
     """
     # The whole path, since "." has no name of its own and a link should stay one.
     target = Path(path).resolve()
-    _refuse_to_overwrite(target, Path(path), replace)
+    _refuse_to_overwrite(target, Path(path), replace, how)
     if data is not None and target in data.resolve().parents and any(target.iterdir()):
         raise InvalidInputError(
             f"{path} holds the data themselves ({data.name}) and is not replaced, even with "
@@ -75,7 +81,7 @@ def new_folder(
         filled.mkdir()
         yield filled
         # Somebody else may have made the folder in the meantime.
-        _refuse_to_overwrite(target, Path(path), replace)
+        _refuse_to_overwrite(target, Path(path), replace, how)
         if target.exists():
             target.rename(scratch / "old")
         filled.rename(target)
@@ -83,7 +89,7 @@ def new_folder(
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _refuse_to_overwrite(target: Path, shown: Path, replace: bool) -> None:
+def _refuse_to_overwrite(target: Path, shown: Path, replace: bool, how: str) -> None:
     if not target.exists():
         return
     if not target.is_dir():
@@ -92,13 +98,12 @@ def _refuse_to_overwrite(target: Path, shown: Path, replace: bool) -> None:
         return
     if not replace:
         raise InvalidInputError(
-            f"{shown} exists already and would be overwritten; choose another folder, or say "
-            "--force"
+            f"{shown} exists already and would be overwritten; choose another folder, or say {how}"
         )
     if not _is_ours(target):
         raise InvalidInputError(
             f"{shown} holds files that mixoracle did not make and is not replaced, even with "
-            "--force; choose another folder"
+            f"{how}; choose another folder"
         )
 
 
@@ -209,18 +214,26 @@ def write_states(
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([id_title, *model.latent_names, *certain])
-        for r, row in enumerate(states.tolist()):
+        for r, row in enumerate(state_labels(model, states)):
             sure = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in chosen]
             writer.writerow([r if ids is None else ids[r], *row, *sure])
 
 
 def read_states(path: Path, model: LatentModel) -> NDArray[np.int64]:
     """Read the states that :func:`write_states` wrote, (N, m)."""
+    m = model.n_latent
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             header, *rows = list(csv.reader(stream))
             places = [header.index(name, 1) for name in model.latent_names]
-            states = [[int(row[place]) for place in places] for row in rows]
+            called = [{name: s for s, name in enumerate(model.states_of(j))} for j in range(m)]
+            states = [
+                [
+                    known[row[place]] if row[place] in known else int(row[place])
+                    for place, known in zip(places, called, strict=True)
+                ]
+                for row in rows
+            ]
     except (ValueError, IndexError) as error:
         raise FileFormatError(f"{path} is not a table of states: {error}") from error
     return np.array(states, dtype=np.int64).reshape(len(states), model.n_latent)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
+from mixoracle.model.state_names import joint_state_names
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import with_levels
 from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
@@ -184,7 +185,10 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     rare = np.argwhere(is_rare)
     order = np.argsort(table[tuple(rare.T)], kind="stable")
     return tuple(
-        ", ".join(f"{name}={s}" for name, s in zip(model.latent_names, state, strict=True))
+        ", ".join(
+            f"{name}={s}"
+            for name, s in zip(model.latent_names, joint_state_names(model, state), strict=True)
+        )
         + f" ({cases[tuple(state)]:.1f} cases)"
         for state in rare[order]
     )
