@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -19,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from mixoracle import assumptions, bipartite, structure
-from mixoracle._arrays import Bools, Floats, Integers
-from mixoracle._checks import check_whole, make_generator
+from mixoracle._arrays import Bools, Integers
+from mixoracle._checks import make_generator
 from mixoracle.background import Background, ResolvedBackground
 from mixoracle.errors import (
     AssumptionFailedError,
@@ -30,19 +29,13 @@ from mixoracle.errors import (
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned
-from mixoracle.mixtures.columns import Column, without_repeated
+from mixoracle.mixtures.exposure import find_exposure
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
-from mixoracle.model.posterior import (
-    draw,
-    mean_log_likelihood,
-    most_likely_states,
-    state_probabilities,
-)
-from mixoracle.model.reading import without_outlying
+from mixoracle.model.exposure import Exposure
 from mixoracle.observations import Observations
-from mixoracle.observations.answers import conform
+from mixoracle.observations.exposure import with_exposure
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
 from mixoracle.oracles.counts import ComponentCounts
@@ -50,17 +43,15 @@ from mixoracle.oracles.path import Resolution, resolutions
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
-from mixoracle.results import LabelledResults, essential_failure
+from mixoracle.results import LabelledResults, RandomState, essential_failure
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     Rows = Observations | ArrayLike | pd.DataFrame
 
-RandomState = int | np.random.Generator | None
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
 LatentSearchStep = Callable[[JointTable, int], CPDAG]
 
@@ -109,6 +100,10 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         takes every row for what it is. So does "auto", unless components have another shape than
         their family: then coarser answers stand beside the finest, and the one is taken that
         explains best what goes together in several variables.
+    exposure : str, optional
+        The column that says out of how much each row's counts are (a depth, a time), or "total"
+        for the total of all counts of the row. Counts are then Poisson or negative binomial for
+        each unit of it, and the column is no measurement.
 
     Attributes
     ----------
@@ -168,13 +163,9 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
     corrections_: tuple[str, ...]
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
-    columns_: tuple[Column, ...]
     set_aside_: Bools
     resolution_: float
     resolutions_: tuple[Resolution, ...]
-    _limits: Floats
-    _source: Source
-    _learned_from: Observations
     # Not for users: what the numbers are worth is measured by changing them here.
     _settings: ClassVar[Settings] = Settings()
 
@@ -193,6 +184,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         families: Families = None,
         set_aside: bool = True,
         resolution: float | Auto | None = "auto",
+        exposure: str | None = None,
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -207,6 +199,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         self.families = families
         self.set_aside = set_aside
         self.resolution = resolution
+        self.exposure = exposure
 
     def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
@@ -215,7 +208,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         :meth:`Observations.from_array <mixoracle.Observations.from_array>`.
         """
         source = Source.of(X, groups)
-        observations = source.learned_from(X)
+        observations, exposure = self._exposed(source.learned_from(X))
         oracle = resolve(self.oracle)
         known = self._known(observations.names)
         self._check_steps()
@@ -230,7 +223,13 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
             )
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
-            prepared = prepare(distinct, self.families, run.settings, set_aside=self.set_aside)
+            prepared = prepare(
+                distinct,
+                self.families,
+                run.settings,
+                set_aside=self.set_aside,
+                exposed=() if exposure is None else exposure.variables,
+            )
             candidates = oracle.candidates(prepared, run)
             report(Stage.REFINING)
             iterations = run.settings.budget.em if self.refine else 0
@@ -238,13 +237,21 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
             solutions = solver.solve_all(candidates)
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in solutions]
-        self._take_over(source, solver, solutions, models, copies, resolutions(candidates))
+        path = resolutions(candidates)
+        self._take_over(source, solver, solutions, models, copies, path, exposure)
         self._remember(source, observations)
         return self
 
+    def _exposed(self, observations: Observations) -> tuple[Observations, Exposure | None]:
+        """The observations with what their counts are out of, where that was said."""
+        if self.exposure is None:
+            return observations, None
+        exposure = find_exposure(observations, self.exposure, self.families)
+        return with_exposure(observations, exposure), exposure
+
     def _remember(self, source: Source, observations: Observations) -> None:
         """Keep what results are labelled with: the rows, and the names of their columns."""
-        self._observations = observations
+        self.observations_ = observations
         self.__dict__.pop("feature_names_in_", None)
         if source.columns is not None:
             self.feature_names_in_ = np.array(source.columns, dtype=object)
@@ -257,6 +264,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         models: list[tuple[LatentModel, Integers]],
         copies: Integers,
         path: tuple[Resolution, ...],
+        exposure: Exposure | None,
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = solutions[0], models[0]
@@ -273,7 +281,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
             raise AssumptionFailedError(failure)
         refinement = best.refinement
         limits = density_limits(model.components or (), prepared)
-        model = source.kept_with(model, observations, prepared.set_aside, limits)
+        model = source.kept_with(model, observations, prepared.set_aside, limits, exposure)
         self.__dict__.update(
             _source=source,
             _learned_from=observations.take(slice(0, 1)),
@@ -303,46 +311,6 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         )
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
-
-    def predict(self, X: Rows) -> Integers:
-        """The most likely state of each latent in each row, (N, m)."""
-        return most_likely_states(self._fitted(), self._blocks(X))
-
-    def predict_proba(self, X: Rows) -> list[Floats]:
-        """For each latent the probability of each of its states, an (N, dim_j) array each."""
-        return state_probabilities(self._fitted(), self._blocks(X))
-
-    def score(self, X: Rows, y: object = None) -> float:
-        """The mean log-likelihood of the rows; larger is better. ``y`` is ignored."""
-        return mean_log_likelihood(self._fitted(), self._blocks(X))
-
-    def sample(
-        self, n_samples: int = 1, random_state: RandomState = None
-    ) -> tuple[Observations, Integers]:
-        """Draw new rows from the learned model, and the (n_samples, m) states behind them."""
-        check_whole("n_samples", n_samples, at_least=1)
-        model = self._fitted()
-        blocks, states = draw(model, n_samples, make_generator(random_state))
-        like = self._learned_from
-        return replace(like, values=np.hstack(blocks), ids=None), states
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the learned graph with matplotlib."""
-        return self._fitted().plot(ax)
-
-    def _blocks(self, X: Rows) -> list[Floats]:
-        """The blocks of new rows in the order of the model, grouped as in fit."""
-        model = self._fitted()
-        observations = self._source.observe(X)
-        unknown = [name for name in model.observed_names if name not in observations]
-        if unknown:
-            raise InvalidInputError(
-                f"new rows should have the variables that were learned from; {unknown[0]!r} is "
-                f"missing, there are {', '.join(observations.names)}"
-            )
-        blocks = conform(observations, model.observed_names, self._learned_from)
-        blocks = without_repeated(blocks, self.columns_)
-        return without_outlying(model.components or (), blocks, self._limits)
 
     def _known(self, observed_names: tuple[str, ...]) -> ResolvedBackground:
         """What is known about these variables, checked before any work is done."""

@@ -1,4 +1,4 @@
-"""What a fitted learner can show: tables with names, a summary, a report, features.
+"""What a fitted learner can tell: states of new rows, tables with names, a summary, a report.
 
 Everything here is read off a fitted learner and changes nothing in it. The learner keeps the rows
 that it learned from for as long as it lives, so that these need no data; a pickle of it does not
@@ -7,6 +7,7 @@ hold them, and then the rows have to be given.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from os import PathLike
 from pathlib import Path
@@ -18,21 +19,35 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mixoracle._arrays import Floats, Integers
+from mixoracle._checks import check_whole, make_generator
 from mixoracle.assumptions import Verdict
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.errors import InvalidInputError
 from mixoracle.inference import rival
+from mixoracle.mixtures.columns import Column, without_repeated
 from mixoracle.model import LatentModel
 from mixoracle.model.frames import effects_frame, state_means
+from mixoracle.model.posterior import (
+    draw,
+    mean_log_likelihood,
+    most_likely_states,
+    state_probabilities,
+)
+from mixoracle.model.reading import without_outlying
 from mixoracle.model.state_names import state_labels, states_of
 from mixoracle.observations import Observations
+from mixoracle.observations.answers import conform
+from mixoracle.observations.new_rows import new_rows
+from mixoracle.observations.source import Source
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from mixoracle.report.evidence import Evidence
     from mixoracle.report.summary import Summary
 
+RandomState = int | np.random.Generator | None
 # Without these the graph or P(H) is not identifiable; the others only decide which method works.
 # A model that contradicts what the user knows is not the model that was asked for.
 _ESSENTIAL = (
@@ -58,13 +73,60 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
     model_: LatentModel
     states_: Integers
     assumptions_: tuple[Verdict, ...]
-    _observations: Observations | None
+    observations_: Observations | None
+    columns_: tuple[Column, ...]
+    _limits: Floats
+    _source: Source
+    _learned_from: Observations
+
+    def predict(self, X: Any) -> Integers:
+        """The most likely state of each latent in each row, (N, m)."""
+        return most_likely_states(self._fitted(), self._blocks(X))
+
+    def predict_proba(self, X: Any) -> list[Floats]:
+        """For each latent the probability of each of its states, an (N, dim_j) array each."""
+        return state_probabilities(self._fitted(), self._blocks(X))
+
+    def score(self, X: Any, y: object = None) -> float:
+        """The mean log-likelihood of the rows; larger is better. ``y`` is ignored."""
+        return mean_log_likelihood(self._fitted(), self._blocks(X))
+
+    def sample(
+        self, n_samples: int = 1, random_state: RandomState = None
+    ) -> tuple[Observations, Integers]:
+        """Draw new rows from the learned model, and the (n_samples, m) states behind them."""
+        check_whole("n_samples", n_samples, at_least=1)
+        model = self._fitted()
+        blocks, states = draw(model, n_samples, make_generator(random_state))
+        like = self._learned_from
+        return dataclasses.replace(like, values=np.hstack(blocks), ids=None), states
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the learned graph with matplotlib."""
+        return self._fitted().plot(ax)
+
+    def _blocks(self, X: Any) -> list[Floats]:
+        """The blocks of new rows in the order of the model, grouped as in fit."""
+        model = self._fitted()
+        if model.reading is not None and model.reading.exposure is not None:
+            rows = new_rows(model, X).blocks
+            return without_outlying(model.components or (), rows, self._limits)
+        observations = self._source.observe(X)
+        unknown = [name for name in model.observed_names if name not in observations]
+        if unknown:
+            raise InvalidInputError(
+                f"new rows should have the variables that were learned from; {unknown[0]!r} is "
+                f"missing, there are {', '.join(observations.names)}"
+            )
+        blocks = conform(observations, model.observed_names, self._learned_from)
+        blocks = without_repeated(blocks, self.columns_)
+        return without_outlying(model.components or (), blocks, self._limits)
 
     def summary(self) -> Summary:
         """What was found and what to trust, in sentences; HTML in a notebook."""
         from mixoracle.report.summary import Summary
 
-        return Summary(self._fitted(), self._evidence(self._kept()))
+        return Summary(self._fitted(), self._evidence(self.learned_rows()))
 
     def states_frame(self, X: Any = None) -> pd.DataFrame:
         """The state of each latent in each row, and its probability ``P(H1)``, as a frame.
@@ -75,7 +137,7 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         import pandas as pd
 
         model = self._fitted()
-        rows = self._kept() if X is None else X
+        rows = self.learned_rows() if X is None else X
         states = self.states_ if X is None else self.predict(X)
         held = self.predict_proba(rows)
         each = np.arange(len(states))
@@ -110,7 +172,7 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         from mixoracle.report.folder import Result, new_folder, write_result
         from mixoracle.report.run import run_record
 
-        observations = self._kept() if X is None else self._observe(X)
+        observations = self.learned_rows() if X is None else self._observe(X)
         evidence = self._evidence(observations)
         source = {
             "file": "a table in memory",
@@ -146,17 +208,17 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return self.model_
 
-    def _kept(self) -> Observations:
-        """The rows that were learned from."""
+    def learned_rows(self) -> Observations:
+        """The rows as they were learned from; a pickle does not hold them."""
         self._fitted()
-        if self._observations is None:
+        if self.observations_ is None:
             raise InvalidInputError(
                 "the rows that were learned from are not kept in a pickle; give them as X"
             )
-        return self._observations
+        return self.observations_
 
     def _observe(self, X: Any) -> Observations:
-        return self._source.observe(X)  # type: ignore[no-any-return]
+        return self._source.observe(X)
 
     def _evidence(self, observations: Observations) -> Evidence:
         from mixoracle.report.gathering import gather
@@ -166,8 +228,8 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        if "_observations" in state:
-            state["_observations"] = None
+        if "observations_" in state:
+            state["observations_"] = None
         return state
 
 

@@ -99,6 +99,7 @@ def fit(
         set_aside=settings["set_aside"],
         resolution=settings["resolution"],
         knowledge=read_knowledge(settings),
+        exposure=settings.get("exposure"),
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -106,7 +107,7 @@ def fit(
     failures, passed_over = _sorted_out(caught)
     tell(GATHERING)
     notes = [*given.notes, *passed_over]
-    return learner, gather(learner, given.observations, "; ".join(failures), notes)
+    return learner, gather(learner, learner.learned_rows(), "; ".join(failures), notes)
 
 
 def read_knowledge(settings: Mapping[str, Any]) -> Background | None:

@@ -131,6 +131,11 @@ def _resolution(
 )
 @table_options
 @click.option(
+    "--exposure",
+    metavar="COLUMN|total",
+    help="What counts are out of: a column (a depth, a time), or the total of each row's counts.",
+)
+@click.option(
     "--knowledge",
     type=click.Path(),
     metavar="FILE.toml",

@@ -136,7 +136,7 @@ class _Told:
         self.id_column = self.asked_id or (self.usual_id if self.usual_id in labels else None)
         further = further_columns(self.model, labels)
         self.ignored = tuple(label for label in further if label != self.id_column)
-        columns = list(reading.flat_columns)
+        columns = list(reading.table_columns)
         if self.id_column is not None and self.id_column not in columns:
             columns.append(self.id_column)
         return columns

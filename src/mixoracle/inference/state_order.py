@@ -103,6 +103,8 @@ def _numeric(
     places = np.array([entry.column for entry in averages.entries])
     for column, labels in enumerate(levels):
         own = averages.values[:, places == column]
+        if not own.shape[1]:  # an exposure, which has no mean of its own
+            continue
         if labels is None:
             yield column, own[:, 0], None
             continue

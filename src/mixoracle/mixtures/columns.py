@@ -9,7 +9,7 @@ Assumes observations without empty columns, as the learner does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,8 @@ import numpy as np
 from mixoracle._arrays import Floats
 from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
+from mixoracle.families.counts import COUNTS
+from mixoracle.families.exposure import EXPOSURE
 from mixoracle.mixtures.ties import repeated_values
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
@@ -54,16 +56,23 @@ class Column:
 
 
 def read_columns(
-    observations: Observations, families: Families = None
+    observations: Observations, families: Families = None, exposed: Collection[str] = ()
 ) -> tuple[Observations, tuple[Column, ...]]:
-    """Observations with their answers as levels, and what each column is taken for."""
+    """Observations with their answers as levels, and what each column is taken for.
+
+    The last column of the variables ``exposed`` is the exposure that their counts are out of.
+    """
     declared = checked_families(families, observations.names)
-    recognised = recognise_answers(observations, keep=declared)
+    recognised = recognise_answers(observations, keep={*declared, *exposed})
     columns: list[Column] = []
     for i, name in enumerate(observations.names):
         own_levels = recognised.levels[i]
         has_levels = [levels is not None for levels in own_levels]
         kinds = column_kinds(name, recognised[i], has_levels, declared.get(name))
+        if name in exposed:
+            out_of_it = [COUNTS.name if are_counts(x) else None for x in recognised[i].T[:-1]]
+            kinds = [found or kind for found, kind in zip(out_of_it, kinds, strict=False)]
+            kinds.append(EXPOSURE.name)
         for c, (family, levels) in enumerate(zip(kinds, own_levels, strict=True)):
             values = recognised[i][:, c]
             was_text = observations.levels[i][c] is not None
@@ -81,6 +90,13 @@ def read_columns(
                 )
             )
     return recognised, tuple(columns)
+
+
+def are_counts(values: Floats) -> bool:
+    """Whether numbers are counts if there are any: whole, from 0 on, and more than yes and no."""
+    seen = values[~np.isnan(values)]
+    distinct = np.unique(seen)
+    return len(distinct) > 2 and distinct[0] >= 0 and np.array_equal(distinct, np.floor(distinct))
 
 
 def with_repeated(columns: Sequence[Column], observations: Observations) -> tuple[Column, ...]:

@@ -10,7 +10,7 @@ kept, because it says nothing either way.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -151,16 +151,18 @@ def prepare(
     settings: Settings = Settings(),
     *,
     set_aside: bool = True,
+    exposed: Collection[str] = (),
 ) -> Prepared:
     """Bring observations into canonical order and units; ``families`` are those declared.
 
     Rounded numbers are spread over their rounding step. With ``set_aside``, numbers that stand
-    alone, or that repeat where others do not, become missing values.
+    alone, or that repeat where others do not, become missing values. The last column of the
+    variables ``exposed`` is the exposure that their counts are out of.
     """
     _refuse_too_few(observations)
     for name in observations.names:
         _refuse_unusable(name, observations)
-    observations, columns = read_columns(observations, families)
+    observations, columns = read_columns(observations, families, exposed)
     _warn_of_empty_rows(observations)
     columns = with_repeated(columns, observations) if set_aside else columns
     seen = _measured(observations, columns)

@@ -100,7 +100,11 @@ class LatentModel(FrozenArrays):
             self._check_reading(self.reading)
 
     def _check_reading(self, reading: Reading) -> None:
-        widths = tuple(held.width for held in self.components or ())
+        exposed = () if reading.exposure is None else reading.exposure.variables
+        widths = tuple(
+            held.width - (name in exposed)
+            for name, held in zip(self.observed_names, self.components or (), strict=True)
+        )
         if tuple(map(len, reading.columns)) != widths:
             raise InvalidInputError(
                 f"a reading should hold the columns of each observed variable, {widths}; got "

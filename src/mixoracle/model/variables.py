@@ -135,6 +135,9 @@ def _density(model: LatentModel, observed: int, value: Any) -> Floats:
             f"a value of {name} should be given in numbers, levels by their labels or codes 0, 1, "
             f"… and missing values by NaN; got {value!r}"
         ) from error
+    exposure = None if model.reading is None else model.reading.exposure
+    if exposure is not None and name in exposure.variables and row.shape == (held.width - 1,):
+        row = np.append(row, exposure.typical)
     if row.shape != (held.width,):
         raise InvalidInputError(
             f"a value of {name} should have {held.width} numbers; got shape {row.shape}"

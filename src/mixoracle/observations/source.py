@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mixoracle.model import LatentModel
+    from mixoracle.model.exposure import Exposure
 
 
 @dataclass(frozen=True)
@@ -75,18 +76,26 @@ class Source:
         return cls(listed, columns=kept, all_columns=tuple(labels), inputs=inputs)
 
     def kept_with(
-        self, model: LatentModel, learned: Observations, aside: Bools, limits: Floats
+        self,
+        model: LatentModel,
+        learned: Observations,
+        aside: Bools,
+        limits: Floats,
+        exposure: Exposure | None = None,
     ) -> LatentModel:
         """The model with all that reading new rows needs."""
         if model.components is None:
             return model
         ends = np.cumsum(learned.widths)
-        names = self.inputs or learned.column_names
+        exposed = [exposure is not None and name in exposure.variables for name in learned.names]
+        names = learned.titles if exposure is not None else self.inputs or learned.column_names
         columns = [
-            names[end - width : end] for end, width in zip(ends, learned.widths, strict=True)
+            names[end - width : end - last]
+            for end, width, last in zip(ends, learned.widths, exposed, strict=True)
         ]
+        levels = [block[: len(own)] for block, own in zip(learned.levels, columns, strict=True)]
         blocks = [learned[name] for name in learned.names]
-        reading = learned_reading(model, columns, learned.levels, blocks, aside, limits)
+        reading = learned_reading(model, columns, levels, blocks, aside, limits, exposure)
         return replace(model, reading=reading)
 
     def learned_from(self, X: Any) -> Observations:

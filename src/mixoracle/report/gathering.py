@@ -62,7 +62,10 @@ def gather(
         if column.levels is not None and not had_levels[place]
     ]
     observations = _without_set_aside(with_levels(observations, answers), fitted.set_aside_)
-    columns = [_numeric_columns(observations, name) for name in model.observed_names]
+    exposed = () if model.reading is None else model.reading.exposed
+    columns = [
+        _numeric_columns(observations, name, name in exposed) for name in model.observed_names
+    ]
     labels = model.component_of_states(fitted.states_)
     pairs = islice(combinations(range(n), 2), MAX_PAIRS)
     return Evidence(
@@ -214,12 +217,16 @@ class _Numeric:
     block: Floats
 
 
-def _numeric_columns(observations: Observations, name: str) -> _Numeric:
-    """The columns of a variable as numbers; each level of a categorical one as 0 or 1."""
+def _numeric_columns(observations: Observations, name: str, exposed: bool) -> _Numeric:
+    """The columns of a variable as numbers; each level of a categorical one as 0 or 1.
+
+    An exposure, the last column, is not shown.
+    """
     place = observations.index(name)
     start = sum(observations.widths[:place])
     columns: list[tuple[str, bool, Floats]] = []
-    for at, levels in enumerate(observations.levels[place], start):
+    shown = observations.levels[place][: -1 if exposed else None]
+    for at, levels in enumerate(shown, start):
         title, values = observations.titles[at], observations.values[:, at]
         if levels is None:
             columns.append((title, False, values))
