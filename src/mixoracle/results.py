@@ -194,6 +194,15 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         held: list[Floats] = self.predict_proba(X)
         return np.hstack(held) if held else np.zeros((self._observe(X).n_samples, 0))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.non_deterministic = False
+        return tags
+
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """What the columns of :meth:`transform` are: ``H1=0, H1=1, …``."""
         model = self._fitted()

@@ -226,7 +226,8 @@ def _are_mostly(alone: Bools) -> Bools:
 def _refuse_too_few(observations: Observations) -> None:
     if observations.n_samples < 2:
         raise InvalidInputError(
-            f"learning needs at least 2 rows; got {observations.n_samples}: collect more cases"
+            f"learning needs at least 2 rows; got {observations.n_samples} sample: collect more "
+            "cases"
         )
 
 

@@ -144,7 +144,7 @@ class Observations(FrozenArrays):
         if array.ndim != 2:
             raise InvalidInputError(
                 "observations should be a 2-d array, one row for each case; "
-                f"got shape {array.shape}"
+                f"got shape {array.shape}. Reshape your data"
             )
         columns = InputColumns(array.shape[1])
         plan, declared = Choices(groups, names, categorical, drop).applied(columns)

@@ -121,8 +121,9 @@ class Source:
         array = as_array(X, "the array of observations")
         if n_columns is not None and array.ndim == 2 and array.shape[1] != n_columns:
             raise InvalidInputError(
-                f"new rows should have the {n_columns} columns that were learned from; got "
-                f"{array.shape[1]}: select them, or give a frame, whose columns go by name"
+                f"new rows should have the {n_columns} columns that were learned from; X has "
+                f"{array.shape[1]} features, but LatentGraphLearner is expecting {n_columns} "
+                "features as input: select them, or give a frame, whose columns go by name"
             )
         if self.widths is None:
             return Observations.from_array(array, self.groups)
