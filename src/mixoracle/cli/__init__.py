@@ -34,6 +34,7 @@ _COMMANDS = {
     "effect": ("mixoracle.cli.questions", "effect"),
     "sample": ("mixoracle.cli.sample", "command"),
     "export": ("mixoracle.cli.export", "command"),
+    "compare": ("mixoracle.cli.compare", "command"),
     "evaluate": ("mixoracle.cli.results", "evaluate"),
     "report": ("mixoracle.cli.results", "report"),
     "check": ("mixoracle.cli.results", "check"),

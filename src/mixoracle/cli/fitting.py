@@ -11,15 +11,17 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mixoracle.background import Background
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
+from mixoracle.model.reading import Reading
 from mixoracle.oracles.run import Stage
 from mixoracle.report.evidence import Evidence
-from mixoracle.report.folder import Result, write_result
+from mixoracle.report.folder import ALTERNATIVES_FOLDER, Result, write_result
 from mixoracle.report.gathering import gather
 from mixoracle.report.run import run_record
 
@@ -81,6 +83,8 @@ def learn_into(
     probabilities = learner.predict_proba(given.observations)
     id_title = settings.get("id_column") or "row"
     write_result(folder, result, learner.states_, probabilities, given.ids, id_title)
+    if settings.get("alternatives"):
+        _write_alternatives(folder, learner)
     return learner, result
 
 
@@ -108,6 +112,14 @@ def fit(
     tell(GATHERING)
     notes = [*given.notes, *passed_over]
     return learner, gather(learner, learner.learned_rows(), "; ".join(failures), notes)
+
+
+def _write_alternatives(folder: Path, learner: LatentGraphLearner) -> None:
+    """Each other candidate as a model that can be asked, compared and exported."""
+    held = learner.model_.reading
+    plain = None if held is None else Reading(held.columns, held.levels, exposure=held.exposure)
+    for number, other in enumerate(learner.alternatives_, 1):
+        replace(other.model, reading=plain).save(folder / ALTERNATIVES_FOLDER / str(number))
 
 
 def read_knowledge(settings: Mapping[str, Any]) -> Background | None:

@@ -192,6 +192,11 @@ def _resolution(
     help="Rows up to which the data are believed: a smaller number gives a coarser answer.",
 )
 @click.option(
+    "--alternatives",
+    is_flag=True,
+    help="Leave the other candidates as models in OUT/alternatives/1, 2, …, best first.",
+)
+@click.option(
     "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is kept."
 )
 @click.option("--dry-run", is_flag=True, help="Show how the data were read, and learn nothing.")

@@ -33,10 +33,11 @@ STATES_FILE = "states.csv"
 REPORT_FILE = "report.html"
 GRAPH_FILE = "graph.svg"
 MODEL_FILE = "model.json"
+ALTERNATIVES_FOLDER = "alternatives"
 # Only a folder that holds nothing else was made by us, and only such a one may be replaced.
 _OURS = (
     *(RUN_FILE, EVIDENCE_FILE, STATES_FILE, REPORT_FILE, GRAPH_FILE, MODEL_FILE),
-    *("arrays-*.npz", "data.csv", "truth"),
+    *("arrays-*.npz", "data.csv", "truth", ALTERNATIVES_FOLDER),
 )
 # Our run.json says one of these: how a result was learned, or how a problem was drawn.
 _OUR_RUNS = ("settings", "simulated")
