@@ -1,8 +1,8 @@
 """From counts of genes to kinds and phases of cells: a biologist's walk.
 
-Five modules of genes were counted in 900 cells, to a different depth in each. Two hidden causes are
-behind them, the kind of a cell (three) and its phase (two). Depth is said to be an exposure, so that
-it is no cause; what is known of marker genes gives the causes and their states names.
+Five modules of genes were counted in 900 cells, to a different depth in each. Two hidden causes
+are behind them, the kind of a cell (three) and its phase (two). Depth is said to be an exposure, so
+that it is no cause; what is known of marker genes gives the causes and their states names.
 
 Run ``python examples/biologist.py FOLDER``.
 """

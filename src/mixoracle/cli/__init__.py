@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from mixoracle._version import __version__
-from mixoracle.cli.terminal import DEBUG_KEY, debug_option, example
+from mixoracle.cli.terminal import DEBUG_KEY, debug_option, example, verbose_option
 from mixoracle.cli.terminal import EXIT_ASSUMPTION_FAILED as EXIT_ASSUMPTION_FAILED
 from mixoracle.errors import MixoracleError
 
@@ -107,6 +107,7 @@ def _one_line(error: Exception) -> str:
 )
 @click.version_option(__version__, prog_name="mixoracle")
 @debug_option
+@verbose_option
 def main() -> None:
     """Find the hidden discrete causes behind data, and the causal graph among them.
 
