@@ -288,6 +288,8 @@ class Solver:
             self.max_iterations,
             self.run.settings,
         )
+        sizes = " × ".join(map(str, step.graph.domain_sizes)) or "no latent"
+        logger.info("candidate of %s: %s, BIC %.1f", source, sizes, refinement.bic)
         return Solution(source, step.counts, applied, refinement, repairs, verdict)
 
 

@@ -115,7 +115,7 @@ def test_verbose_says_on_stderr_what_is_done(run, problem, where):
     arguments = ["learn", data, "--out", f"out-{where}", "--quiet"]
     result = run(*(["-v", *arguments] if where == "before" else [*arguments, "--verbose"]))
     assert result.exit_code == 0, result.stderr
-    assert "mixoracle.oracles.run: " in result.stderr
+    assert "mixoracle.solving: candidate of signature: " in result.stderr
     assert not logging.getLogger("mixoracle").handlers
 
 
