@@ -71,6 +71,7 @@ def learned(tmp_path_factory):
     places = [str(folder / a) if a.endswith((".csv", ".toml")) else a for a in arguments]
     done = CliRunner().invoke(main, [*places, "--out", str(folder / "result")])
     assert done.exit_code == 0, done.stderr
+    assert "Note: counts are out of the exposure 'depth'" in done.stdout
     return folder
 
 
@@ -177,3 +178,28 @@ def test_they_are_stored_and_drawn():
     assert "3 counts" in repr(held)
     with pytest.raises(InvalidInputError, match="above 0"):
         ExposedCountComponents(held.means, held.sizes, np.array(0.0))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_mixed_blocks_and_missing_values(grouped):
+    rng = np.random.default_rng(0)
+    state, minutes = rng.integers(3, size=500), 30.0 * np.exp(rng.normal(0.0, 0.25, 500))
+    rates = {f"g{i}": (6.0 + 14.0 * ((state + i) % 3)) * minutes / 30.0 for i in range(4)}
+    frame = pd.DataFrame({name: rng.poisson(rate).astype(float) for name, rate in rates.items()})
+    frame["mood"] = np.where(rng.random(500) < np.where(state == 0, 0.9, 0.2), "a", "b")
+    frame["temp"], frame["minutes"] = rng.normal(5.0 * state), minutes
+    frame.loc[::17, "g1"], frame.loc[5, "minutes"] = np.nan, np.nan
+    groups = {
+        "mix": ["g0", "mood", "g1"],
+        "b": ["g2", "temp"],
+        "g3": ["g3"],
+        "minutes": ["minutes"],
+    }
+    learner = fitted(frame, "minutes", groups if grouped else None)
+    assert learner.model_.domain_sizes == (3,)
+    assert pd.crosstab(learner.states_[:, 0], state).to_numpy().max(axis=1).sum() == 500
+    assert np.array_equal(learner.predict(frame), learner.states_)
+    assert np.array_equal(learner.model_.predict(frame), learner.states_)
+    assert "minutes" not in learner.state_means().columns
+    drawn, states = learner.sample(50, random_state=0)
+    assert np.mean(learner.predict(drawn) == states) > 0.9

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -240,6 +240,11 @@ def command(
         raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
     with data_file(data) as file:
         given = read_input(str(file), choices)
+        if settings["exposure"]:
+            note = (
+                f"counts are out of the exposure {settings['exposure']!r}, which is no measurement"
+            )
+            given = replace(given, notes=(*given.notes, note))
         if out is None or dry_run:
             _show_understood(given, quiet, as_json)
             return
