@@ -137,6 +137,17 @@ def test_what_is_refused(exposure, change, says):
         LatentGraphLearner(exposure=exposure).fit(frame)
 
 
+def test_counts_may_be_declared_as_well():
+    frame = cells(200)[0][["b0_g0", "b0_g1", "depth"]]
+    frame["depth"] += 0.25
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner = LatentGraphLearner(exposure="depth", families={"b0_g0": "counts"})
+        learner.fit(frame)
+    kinds = [column.family for column in learner.columns_]
+    assert kinds == ["counts", "exposure", "counts", "exposure"]
+
+
 def components():
     sizes = np.array([[np.inf, 4.0, 8.0], [2.0, np.inf, 0.5]])
     return ExposedCountComponents(np.array([[3.0, 4, 5], [6, 7, 8]]), sizes, np.array(2.0))

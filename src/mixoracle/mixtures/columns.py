@@ -68,10 +68,14 @@ def read_columns(
     for i, name in enumerate(observations.names):
         own_levels = recognised.levels[i]
         has_levels = [levels is not None for levels in own_levels]
-        kinds = column_kinds(name, recognised[i], has_levels, declared.get(name))
+        own = slice(None, -1 if name in exposed else None)
+        kinds = column_kinds(name, recognised[i][:, own], has_levels[own], declared.get(name))
         if name in exposed:
-            out_of_it = [COUNTS.name if are_counts(x) else None for x in recognised[i].T[:-1]]
-            kinds = [found or kind for found, kind in zip(out_of_it, kinds, strict=False)]
+            counts = [
+                levels is None and are_counts(values)
+                for levels, values in zip(own_levels[own], recognised[i].T[own], strict=True)
+            ]
+            kinds = [COUNTS.name if c else kind for c, kind in zip(counts, kinds, strict=True)]
             kinds.append(EXPOSURE.name)
         for c, (family, levels) in enumerate(zip(kinds, own_levels, strict=True)):
             values = recognised[i][:, c]
