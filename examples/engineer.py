@@ -8,15 +8,13 @@ what a worn tool does.
 Run ``python examples/engineer.py FOLDER``; it prints the commands, which can be typed as well.
 """
 
-import shlex
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from click.testing import CliRunner
 
-from mixoracle.cli import main
+from walk import run_commands
 
 COMMANDS = """
 mixoracle learn {folder}/log.csv --id Teil --dry-run
@@ -55,9 +53,4 @@ if __name__ == "__main__":
     folder.mkdir(parents=True, exist_ok=True)
     write_log(folder / "log.csv", 800, seed=0)
     write_log(folder / "new.csv", 50, seed=1)
-    for line in COMMANDS.format(folder=shlex.quote(str(folder))).strip().splitlines():
-        print(f"$ {line}", flush=True)
-        done = CliRunner().invoke(main, shlex.split(line)[1:])
-        print(done.stdout, flush=True)
-        if done.exit_code:
-            sys.exit(done.stderr)
+    run_commands(COMMANDS, folder)

@@ -212,7 +212,7 @@ class TestNewRows:
         column = observations.column_names[0]
         strange = frame.astype(object)
         strange.loc[[0, 2], column] = "unheard of"
-        with pytest.warns(DataWarning, match=r"X1: 2 of 4 new cells .*'unheard of'"):
+        with pytest.warns(DataWarning, match=r"X1\[0\]: 2 of 4 new cells .*'unheard of'"):
             found = learner.predict_proba(strange)
         gaps = frame.astype(object)
         gaps.loc[[0, 2], column] = None

@@ -14,14 +14,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from mixoracle import assumptions, bipartite, structure
-from mixoracle._arrays import Bools, Floats, Integers
-from mixoracle._checks import check_whole, make_generator
-from mixoracle.background import LABEL as BACKGROUND_LABEL
+from mixoracle._arrays import Bools, Integers
+from mixoracle._checks import make_generator
 from mixoracle.background import Background, ResolvedBackground
 from mixoracle.errors import (
     AssumptionFailedError,
@@ -31,19 +29,13 @@ from mixoracle.errors import (
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned
-from mixoracle.mixtures.columns import Column, without_repeated
+from mixoracle.mixtures.exposure import find_exposure
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
 from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
-from mixoracle.model.posterior import (
-    draw,
-    mean_log_likelihood,
-    most_likely_states,
-    state_probabilities,
-)
-from mixoracle.model.reading import without_outlying
+from mixoracle.model.exposure import Exposure
 from mixoracle.observations import Observations
-from mixoracle.observations.answers import conform
+from mixoracle.observations.exposure import with_exposure
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
 from mixoracle.oracles.counts import ComponentCounts
@@ -51,32 +43,20 @@ from mixoracle.oracles.path import Resolution, resolutions
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
+from mixoracle.results import LabelledResults, RandomState, essential_failure
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     Rows = Observations | ArrayLike | pd.DataFrame
 
-RandomState = int | np.random.Generator | None
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
 LatentSearchStep = Callable[[JointTable, int], CPDAG]
-# Without these the graph or P(H) is not identifiable; the others only decide which method works.
-# A model that contradicts what the user knows is not the model that was asked for.
-_ESSENTIAL = (
-    "obs:counting",
-    "assm:twins",
-    "assum:ssc",
-    "assump:strong:NZ",
-    "assump:strong:SDC",
-    BACKGROUND_LABEL,
-    rival.LABEL,
-)
 
 
-class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
+class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
     """Finds the hidden discrete causes behind data, and the causal graph among them.
 
     Parameters
@@ -99,8 +79,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         Polish components, P(H) and states by EM over the structured model.
     strict : bool
         Raise a named error where the default returns the best model with a warning.
-    n_jobs : int
-        Observed variables that are worked on at the same time.
+    n_jobs : int or None
+        Observed variables that are worked on at the same time; None is 1.
     random_state : int, numpy.random.Generator or None
     progress : bool or callable
         Show what is being done; a callable is called with each stage, a sentence.
@@ -120,6 +100,10 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         takes every row for what it is. So does "auto", unless components have another shape than
         their family: then coarser answers stand beside the finest, and the one is taken that
         explains best what goes together in several variables.
+    exposure : str, optional
+        The column that says out of how much each row's counts are (a depth, a time), or "total"
+        for the total of all counts of the row. Counts are then Poisson or negative binomial for
+        each unit of it, and the column is no measurement.
 
     Attributes
     ----------
@@ -151,6 +135,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         What was changed to make the counts consistent.
     corrections_ : tuple of str
         What was changed in Γ because it is known to be otherwise.
+    feature_names_in_ : array of str
+        The columns of a frame that were learned from; absent where columns have no names.
 
     Examples
     --------
@@ -176,13 +162,10 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     repairs_: tuple[str, ...]
     corrections_: tuple[str, ...]
     n_features_in_: int
-    columns_: tuple[Column, ...]
+    feature_names_in_: NDArray[np.object_]
     set_aside_: Bools
     resolution_: float
     resolutions_: tuple[Resolution, ...]
-    _limits: Floats
-    _source: Source
-    _learned_from: Observations
     # Not for users: what the numbers are worth is measured by changing them here.
     _settings: ClassVar[Settings] = Settings()
 
@@ -194,13 +177,14 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         max_components: int | None = None,
         refine: bool = True,
         strict: bool = False,
-        n_jobs: int = 1,
+        n_jobs: int | None = 1,
         random_state: RandomState = None,
         progress: bool | Report = False,
         knowledge: Background | None = None,
         families: Families = None,
         set_aside: bool = True,
         resolution: float | Auto | None = "auto",
+        exposure: str | None = None,
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -215,6 +199,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         self.families = families
         self.set_aside = set_aside
         self.resolution = resolution
+        self.exposure = exposure
 
     def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
@@ -223,7 +208,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         :meth:`Observations.from_array <mixoracle.Observations.from_array>`.
         """
         source = Source.of(X, groups)
-        observations = source.learned_from(X)
+        observations, exposure = self._exposed(source.learned_from(X))
         oracle = resolve(self.oracle)
         known = self._known(observations.names)
         self._check_steps()
@@ -231,14 +216,20 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             run = Run(
                 make_generator(self.random_state),
                 self.max_components,
-                self.n_jobs,
+                1 if self.n_jobs is None else self.n_jobs,
                 report,
                 self._settings,
                 self.resolution,
             )
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
-            prepared = prepare(distinct, self.families, run.settings, set_aside=self.set_aside)
+            prepared = prepare(
+                distinct,
+                self.families,
+                run.settings,
+                set_aside=self.set_aside,
+                exposed=() if exposure is None else exposure.variables,
+            )
             candidates = oracle.candidates(prepared, run)
             report(Stage.REFINING)
             iterations = run.settings.budget.em if self.refine else 0
@@ -246,8 +237,24 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             solutions = solver.solve_all(candidates)
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in solutions]
-        self._take_over(source, solver, solutions, models, copies, resolutions(candidates))
+        path = resolutions(candidates)
+        self._take_over(source, solver, solutions, models, copies, path, exposure)
+        self._remember(source, observations)
         return self
+
+    def _exposed(self, observations: Observations) -> tuple[Observations, Exposure | None]:
+        """The observations with what their counts are out of, where that was said."""
+        if self.exposure is None:
+            return observations, None
+        exposure = find_exposure(observations, self.exposure, self.families)
+        return with_exposure(observations, exposure), exposure
+
+    def _remember(self, source: Source, observations: Observations) -> None:
+        """Keep what results are labelled with: the rows, and the names of their columns."""
+        self.observations_ = observations
+        self.__dict__.pop("feature_names_in_", None)
+        if source.columns is not None:
+            self.feature_names_in_ = np.array(source.columns, dtype=object)
 
     def _take_over(
         self,
@@ -257,6 +264,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         models: list[tuple[LatentModel, Integers]],
         copies: Integers,
         path: tuple[Resolution, ...],
+        exposure: Exposure | None,
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = solutions[0], models[0]
@@ -268,12 +276,12 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             rival.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
         )
-        failure = _failure(verdicts)
+        failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
         refinement = best.refinement
         limits = density_limits(model.components or (), prepared)
-        model = source.kept_with(model, observations, prepared.set_aside, limits)
+        model = source.kept_with(model, observations, prepared.set_aside, limits, exposure)
         self.__dict__.update(
             _source=source,
             _learned_from=observations.take(slice(0, 1)),
@@ -303,50 +311,6 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         )
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
-
-    def predict(self, X: Rows) -> Integers:
-        """The most likely state of each latent in each row, (N, m)."""
-        return most_likely_states(self._model(), self._blocks(X))
-
-    def predict_proba(self, X: Rows) -> list[Floats]:
-        """For each latent the probability of each of its states, an (N, dim_j) array each."""
-        return state_probabilities(self._model(), self._blocks(X))
-
-    def score(self, X: Rows, y: object = None) -> float:
-        """The mean log-likelihood of the rows; larger is better. ``y`` is ignored."""
-        return mean_log_likelihood(self._model(), self._blocks(X))
-
-    def sample(
-        self, n_samples: int = 1, random_state: RandomState = None
-    ) -> tuple[Observations, Integers]:
-        """Draw new rows from the learned model, and the (n_samples, m) states behind them."""
-        check_whole("n_samples", n_samples, at_least=1)
-        model = self._model()
-        blocks, states = draw(model, n_samples, make_generator(random_state))
-        like = self._learned_from
-        return Observations(np.hstack(blocks), like.names, like.widths, like.levels), states
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the learned graph with matplotlib."""
-        return self._model().plot(ax)
-
-    def _model(self) -> LatentModel:
-        check_is_fitted(self, "model_")
-        return self.model_
-
-    def _blocks(self, X: Rows) -> list[Floats]:
-        """The blocks of new rows in the order of the model, grouped as in fit."""
-        model = self._model()
-        observations = self._source.observe(X)
-        unknown = [name for name in model.observed_names if name not in observations]
-        if unknown:
-            raise InvalidInputError(
-                f"new rows should have the variables that were learned from; {unknown[0]!r} is "
-                f"missing, there are {', '.join(observations.names)}"
-            )
-        blocks = conform(observations, model.observed_names, self._learned_from)
-        blocks = without_repeated(blocks, self.columns_)
-        return without_outlying(model.components or (), blocks, self._limits)
 
     def _known(self, observed_names: tuple[str, ...]) -> ResolvedBackground:
         """What is known about these variables, checked before any work is done."""
@@ -381,6 +345,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             joint=joint,
             latent_graph=self._search(joint, prepared.n_samples, solution),
             components=components,
+            state_names=solution.known.state_names,
         )
         return model, states
 
@@ -391,9 +356,3 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         return structure.learn(
             joint, n_samples, self.latent_search, known.edges, names=known.latent_names
         )
-
-
-def _failure(verdicts: tuple[assumptions.Verdict, ...]) -> str:
-    """What failed that matters, in one sentence; empty where nothing did."""
-    failed = [v for v in verdicts if v.holds is False and v.label in _ESSENTIAL]
-    return "; ".join(f"{verdict.name}: {verdict.message}" for verdict in failed)

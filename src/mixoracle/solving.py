@@ -18,7 +18,7 @@ from math import inf
 import numpy as np
 
 from mixoracle import bipartite, latent
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.decoding.explanation import Structure, structure_of
@@ -26,6 +26,7 @@ from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.alignment import aligned
 from mixoracle.inference.refine import Refinement, refine
 from mixoracle.inference.start import starting_assignment
+from mixoracle.inference.state_order import state_orders
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, JointTable, LatentModel
 from mixoracle.model.joint import MANY_EMPTY, emptiness
@@ -78,15 +79,15 @@ class Solution:
     def in_own_units(
         self, prepared: Prepared
     ) -> tuple[JointTable, tuple[ComponentSet, ...], Integers]:
-        """P(H), the components, and the states (N, m) of the rows, frequent states first."""
+        """P(H), the components, and the states (N, m) of the rows, states in their order."""
         graph, refined = self.graph, self.refinement
         table = refined.weights.reshape(graph.domain_sizes)
-        orders = _frequent_first(table)
+        found = [
+            prepared.encoders[place].decode(refined.components[place]) for place in prepared.places
+        ]
+        orders = state_orders(table, graph, found, prepared)
         components = tuple(
-            prepared.encoders[place]
-            .decode(refined.components[place])
-            .take(_reordered_codes(graph, orders, i))
-            for i, place in enumerate(prepared.places)
+            held.take(_reordered_codes(graph, orders, i)) for i, held in enumerate(found)
         )
         states = states_of_cells(prepared.in_own_order(refined.assignment), graph.domain_sizes)
         for j, order in enumerate(orders):
@@ -290,6 +291,8 @@ class Solver:
             self.max_iterations,
             self.run.settings,
         )
+        sizes = " × ".join(map(str, step.graph.domain_sizes)) or "no latent"
+        logger.info("candidate of %s: %s, BIC %.1f", source, sizes, refinement.bic)
         refinement, chosen = aligned(adjacency, step.graph.domain_sizes, refinement)
         names = applied.latent_names
         choices = (_choice(names[j], [names[q] for q in over]) for j, over in chosen)
@@ -343,22 +346,14 @@ def _choice(latent: str, others: list[str]) -> str:
 def _several_each(candidate: Candidate, n_observed: int) -> str:
     """Say so where most variables have several components and no latent is left to explain them."""
     counts = (candidate.counts.count([i]) for i in range(n_observed))
-    several = sum(isinstance(count, ComponentCount) and count.seen > 1 for count in counts)
+    seen = [count.seen if isinstance(count, ComponentCount) else None for count in counts]
+    several = sum(own is not None and own > 1 for own in seen)
     if several <= n_observed / 2:
         return ""
     return (
         f"{several} of {n_observed} variables have several components each, but the causes "
         "behind them have too many joint states to be told apart: learn fewer variables at a time"
     )
-
-
-def _frequent_first(table: Floats) -> list[Integers]:
-    """For each latent its states from the most to the least frequent."""
-    orders = []
-    for j in range(table.ndim):
-        others = tuple(axis for axis in range(table.ndim) if axis != j)
-        orders.append(np.argsort(-table.sum(axis=others), kind="stable").astype(np.int64))
-    return orders
 
 
 def _reordered_codes(graph: Bipartite, orders: list[Integers], observed: int) -> Integers:

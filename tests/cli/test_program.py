@@ -105,3 +105,34 @@ def test_a_reader_that_goes_away_is_no_error_of_ours(run, monkeypatch):
 
     monkeypatch.setattr("mixoracle.datasets.paper_problem", gone)
     assert "Error:" not in run("demo").stderr
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_verbose_says_on_stderr_what_is_done(run, problem, where):
+    import logging
+
+    data = problem / "data.csv"
+    arguments = ["learn", data, "--out", f"out-{where}", "--quiet"]
+    result = run(*(["-v", *arguments] if where == "before" else [*arguments, "--verbose"]))
+    assert result.exit_code == 0, result.stderr
+    assert "mixoracle.solving: candidate of signature: " in result.stderr
+    assert not logging.getLogger("mixoracle").handlers
+
+
+def test_all_commands_have_the_same_options_for_output(run):
+    import click
+
+    from mixoracle.cli import _COMMANDS, main
+
+    context = click.Context(main)
+    for name in _COMMANDS:
+        command = main.get_command(context, name)
+        parts = command.commands.values() if isinstance(command, click.Group) else [command]
+        for part in parts:
+            options = {option for parameter in part.params for option in parameter.opts}
+            assert {"--quiet", "-q", "--json"} <= options, part.name
+
+
+def test_completion_is_offered(run):
+    result = run(env={"_MIXORACLE_COMPLETE": "bash_source"}, prog_name="mixoracle")
+    assert "_MIXORACLE_COMPLETE=bash_complete" in result.output

@@ -235,7 +235,7 @@ class TestGaps:
 
     def test_a_column_without_any_value_is_refused(self):
         holes = np.column_stack([np.arange(5.0), np.full(5, np.nan)])
-        with pytest.raises(InvalidInputError, match="column 1 of V has no value in any row: drop"):
+        with pytest.raises(InvalidInputError, match=r"V\[1\] has no value in any row: drop"):
             prepare(Observations.from_arrays({"V": holes}))
         with pytest.raises(InvalidInputError, match=r"^X2 has no value in any row: drop it"):
             prepare(Observations.from_array(holes))

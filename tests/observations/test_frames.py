@@ -108,7 +108,7 @@ def test_too_many_columns_are_refused():
         with pytest.raises(InvalidInputError, match="new rows should have the 3 columns"):
             learner.predict(other)
     learner = LatentGraphLearner(random_state=0).fit(Observations.from_array(X))
-    with pytest.raises(InvalidInputError, match=r"new rows should have the 3 columns .*; got 6"):
+    with pytest.raises(InvalidInputError, match=r"new rows should have the 3 columns .*; X has 6"):
         learner.predict(np.hstack([X, X]))
 
 

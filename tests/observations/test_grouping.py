@@ -4,12 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.grouping import (
-    InputColumns,
-    column_names,
-    declared_categorical,
-    plan_groups,
-)
+from mixoracle.observations.grouping import column_names, declared_categorical, plan_groups
+from mixoracle.observations.input_columns import InputColumns
 
 ODD_NAMES = st.text(
     st.one_of(st.sampled_from("[]0123\"',;:| äX€"), st.characters(exclude_categories=["Cc", "Cs"])),

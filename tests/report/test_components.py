@@ -58,7 +58,7 @@ def test_states_count_as_components_do(seed):
         table = component_table(model, columns, i)
         for states, label in zip(every, labels[:, i], strict=True):
             if label < len(table.weights):
-                wanted = [int(states[j]) for j in model.parents(i)]
+                wanted = [str(states[j]) for j in model.parents(i)]
                 assert [held[label] for _, held in table.states] == wanted
 
 
@@ -93,7 +93,7 @@ def test_components_beyond_those_shown_are_counted():
     table = component_table(model, columns, 0)
     assert table.more_components == 3
     assert table.lines[0].values == tuple(range(MAX_COMPONENTS))
-    assert table.states == (("H1", tuple(range(MAX_COMPONENTS))),)
+    assert table.states == (("H1", tuple(map(str, range(MAX_COMPONENTS)))),)
 
 
 @pytest.mark.parametrize("seed", range(3))

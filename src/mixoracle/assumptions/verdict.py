@@ -66,7 +66,8 @@ def state_names(
 ) -> tuple[str, ...]:
     """The states of some latents in words: ``H1=0``."""
     return tuple(
-        f"{model.latent_names[j]}={int(state)}" for j, state in zip(latents, states, strict=True)
+        f"{model.latent_names[j]}={model.states_of(j)[int(state)]}"
+        for j, state in zip(latents, states, strict=True)
     )
 
 

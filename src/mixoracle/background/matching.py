@@ -71,6 +71,7 @@ class ResolvedBackground:
         return Application(
             graph=_corrected(graph, adjacency),
             latent_names=tuple(names),
+            state_names=self._state_names(place_of, graph.domain_sizes),
             corrections=self._corrections(graph.adjacency, adjacency, names),
             edges=self._edges_among(set(place_of)),
             broken=tuple(broken),
@@ -107,6 +108,17 @@ class ResolvedBackground:
                     (name,),
                     f"{name!r} should have {size} states and was found with {domain_sizes[found]}",
                 )
+
+    def _state_names(
+        self, place_of: dict[int, int], domain_sizes: tuple[int, ...]
+    ) -> tuple[tuple[str, ...] | None, ...]:
+        """What the states of each found latent are called; None where nobody says, or too many."""
+        called: list[tuple[str, ...] | None] = [None] * len(domain_sizes)
+        for known, found in place_of.items():
+            states = self.background.latents[known].states
+            if states is not None and len(states) == domain_sizes[found]:
+                called[found] = states
+        return tuple(called)
 
     def _unclear(
         self, cost: Floats, place_of: dict[int, int], graph: Bipartite
@@ -150,6 +162,7 @@ class Application:
 
     graph: Bipartite  # with the known children added and the known non-children removed
     latent_names: tuple[str, ...]
+    state_names: tuple[tuple[str, ...] | None, ...]
     corrections: tuple[str, ...]  # each entry of Γ that was changed, in words
     edges: Knowledge  # what is known about the arrows among the latents that were found
     broken: tuple[_Breach, ...]

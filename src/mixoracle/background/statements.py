@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from os import PathLike
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from mixoracle._arrays import Bools
 from mixoracle._checks import check_whole
 from mixoracle.background.matching import ResolvedBackground, marked_names
 from mixoracle.errors import InvalidInputError, KnowledgeConflictError
+from mixoracle.model.state_names import checked_states
 from mixoracle.structure import Knowledge
 
 Variable = str | int
@@ -33,6 +35,9 @@ class KnownLatent:
         Whether ``children`` are all that it drives.
     domain_size : int, optional
         Its number of states.
+    states : sequence of str, optional
+        What to call its states, in the order in which a model counts them: from low to high where
+        the children have such an order, else from the most frequent on.
 
     Examples
     --------
@@ -45,6 +50,7 @@ class KnownLatent:
     not_children: frozenset[Variable]
     exactly: bool
     domain_size: int | None
+    states: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -54,6 +60,7 @@ class KnownLatent:
         *,
         exactly: bool = False,
         domain_size: int | None = None,
+        states: Sequence[str] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise InvalidInputError(f"a known latent needs a name that is not empty; got {name!r}")
@@ -61,6 +68,9 @@ class KnownLatent:
         spared = _variables(name, "not_children", not_children)
         if domain_size is not None:
             check_whole(f"the domain size of {name!r}", domain_size, at_least=2)
+        called = None if states is None else checked_states(name, states, domain_size)
+        if called is not None:
+            domain_size = len(called)
         if exactly and not driven:
             raise KnowledgeConflictError(
                 f"{name!r} is said to drive nothing at all; name a child, or leave exactly out"
@@ -72,7 +82,7 @@ class KnownLatent:
             )
         _refuse_both(name, driven & spared)
         vars(self).update(name=name, children=driven, not_children=spared)
-        vars(self).update(exactly=bool(exactly), domain_size=domain_size)
+        vars(self).update(exactly=bool(exactly), domain_size=domain_size, states=called)
 
     def columns(self, observed_names: Sequence[str]) -> tuple[Bools, Bools]:
         """Which of the observed variables it drives and which not, an (n,) array each."""
@@ -147,6 +157,20 @@ class Background:
                 "complete knowledge needs exactly=True and a domain size for every latent; "
                 f"{what}: say it, or leave complete out"
             )
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Background:
+        """Statements from a TOML file; see :mod:`mixoracle.background.reading` for how."""
+        from mixoracle.background.reading import read_background
+
+        return read_background(path)
+
+    @staticmethod
+    def read_qmatrix(path: str | PathLike[str]) -> Background:
+        """Complete knowledge from a table of items (rows) and skills (columns), 0 or 1."""
+        from mixoracle.background.reading import read_qmatrix
+
+        return read_qmatrix(path)
 
     @property
     def names(self) -> tuple[str, ...]:

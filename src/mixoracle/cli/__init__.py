@@ -16,7 +16,7 @@ import click
 
 from mixoracle._version import __version__
 from mixoracle.cli.stopping import EXIT_INTERRUPTED, STOPPED, Stopped, stoppable
-from mixoracle.cli.terminal import DEBUG_KEY, debug_option, example
+from mixoracle.cli.terminal import DEBUG_KEY, debug_option, example, verbose_option
 from mixoracle.cli.terminal import EXIT_ASSUMPTION_FAILED as EXIT_ASSUMPTION_FAILED
 from mixoracle.errors import MixoracleError
 
@@ -33,6 +33,7 @@ _COMMANDS = {
     "effect": ("mixoracle.cli.questions", "effect"),
     "sample": ("mixoracle.cli.sample", "command"),
     "export": ("mixoracle.cli.export", "command"),
+    "compare": ("mixoracle.cli.compare", "command"),
     "evaluate": ("mixoracle.cli.results", "evaluate"),
     "report": ("mixoracle.cli.results", "report"),
     "check": ("mixoracle.cli.results", "check"),
@@ -106,6 +107,7 @@ def _one_line(error: Exception) -> str:
 )
 @click.version_option(__version__, prog_name="mixoracle")
 @debug_option
+@verbose_option
 def main() -> None:
     """Find the hidden discrete causes behind data, and the causal graph among them.
 

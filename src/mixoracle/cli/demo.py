@@ -51,9 +51,7 @@ def command(
     from mixoracle.report import text
     from mixoracle.report.folder import REPORT_FILE, new_folder
 
-    problem = paper_problem(
-        latents, observed, max_domain, n_samples=samples, random_state=seed, covariance="code"
-    )
+    problem = paper_problem(latents, observed, max_domain, samples, seed)
     terminal = console(quiet or as_json)
     terminal.rule("Simulated")
     terminal.print(

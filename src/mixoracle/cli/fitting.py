@@ -9,21 +9,21 @@ warning too; both reach the user as sentences.
 from __future__ import annotations
 
 import hashlib
-import platform
 import warnings
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mixoracle._version import __version__
-from mixoracle.errors import AssumptionWarning, DataWarning
+from mixoracle.background import Background
+from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
+from mixoracle.model.reading import Reading
 from mixoracle.oracles.run import Stage
 from mixoracle.report.evidence import Evidence
-from mixoracle.report.folder import Result, write_result
+from mixoracle.report.folder import ALTERNATIVES_FOLDER, Result, write_result
 from mixoracle.report.gathering import gather
+from mixoracle.report.run import run_record
 
 if TYPE_CHECKING:
     from mixoracle.cli.inputs import Input
@@ -63,7 +63,6 @@ PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
         (WRITING, 0.01),
     ),
 }
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "networkx", "ges", "joblib")
 
 
 def learn_into(
@@ -77,11 +76,15 @@ def learn_into(
     """Learn and fill a folder with everything that a result is; ``remarks`` go to run.json."""
     learner, evidence = fit(given, tell, settings)
     tell(WRITING)
-    run = {**run_record(data, given, evidence, settings, tell.timings), **remarks}
+    source = {"file": data.name, "sha256": _digest(data), "declared": dict(given.families)}
+    run = run_record(given.observations, evidence, source, settings, tell.timings)
+    run.update(remarks)
     result = Result(learner.model_, evidence, run)
     probabilities = learner.predict_proba(given.observations)
     id_title = settings.get("id_column") or "row"
     write_result(folder, result, learner.states_, probabilities, given.ids, id_title)
+    if settings.get("alternatives"):
+        _write_alternatives(folder, learner)
     return learner, result
 
 
@@ -99,6 +102,8 @@ def fit(
         families=dict(given.families) or None,
         set_aside=settings["set_aside"],
         resolution=settings["resolution"],
+        knowledge=read_knowledge(settings),
+        exposure=settings.get("exposure"),
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -106,7 +111,27 @@ def fit(
     failures, passed_over = _sorted_out(caught)
     tell(GATHERING)
     notes = [*given.notes, *passed_over]
-    return learner, gather(learner, given.observations, "; ".join(failures), notes)
+    return learner, gather(learner, learner.learned_rows(), "; ".join(failures), notes)
+
+
+def _write_alternatives(folder: Path, learner: LatentGraphLearner) -> None:
+    """Each other candidate as a model that can be asked, compared and exported."""
+    held = learner.model_.reading
+    plain = None if held is None else Reading(held.columns, held.levels, exposure=held.exposure)
+    for number, other in enumerate(learner.alternatives_, 1):
+        replace(other.model, reading=plain).save(folder / ALTERNATIVES_FOLDER / str(number))
+
+
+def read_knowledge(settings: Mapping[str, Any]) -> Background | None:
+    """What is known beforehand, from the file of ``--knowledge`` or of ``--qmatrix``."""
+    knowledge, qmatrix = settings.get("knowledge"), settings.get("qmatrix")
+    if knowledge and qmatrix:
+        raise InvalidInputError(
+            "--knowledge and --qmatrix both say which measurements a cause drives; give one"
+        )
+    if knowledge:
+        return Background.read(knowledge)
+    return Background.read_qmatrix(qmatrix) if qmatrix else None
 
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], list[str]]:
@@ -122,40 +147,6 @@ def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], l
                 warning.message, warning.category, warning.filename, warning.lineno
             )
     return list(dict.fromkeys(failures)), list(dict.fromkeys(passed_over))
-
-
-def run_record(
-    data: Path,
-    given: Input,
-    evidence: Evidence,
-    settings: Mapping[str, Any],
-    timings: Mapping[str, float],
-) -> dict[str, Any]:
-    """All that is needed to run it again: settings, seed, versions, data, and how long it took."""
-    observations = given.observations
-    return {
-        "data": {
-            "file": data.name,
-            "sha256": _digest(data),
-            "rows": observations.n_samples,
-            "variables": list(observations.names),
-            "widths": list(observations.widths),
-            "read_as": {column.title: column.family for column in evidence.columns},
-            "declared": dict(given.families),
-            "missing": observations.missing_fraction,
-            "notes": list(evidence.notes),
-        },
-        "settings": dict(settings),
-        "seed": settings["seed"],
-        "versions": {
-            "mixoracle": __version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in _PACKAGES},
-        },
-        "platform": platform.platform(),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "timings": dict(timings),
-    }
 
 
 def _digest(path: Path) -> str:

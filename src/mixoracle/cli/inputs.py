@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,12 +25,14 @@ from mixoracle.observations import ColumnKind, Observations
 from mixoracle.observations.columns import Spelling
 from mixoracle.observations.dialects import TextOptions
 from mixoracle.observations.files import read_file
-from mixoracle.observations.grouping import PREFIX, Choices, did_you_mean
+from mixoracle.observations.grouping import PREFIX, Choices
+from mixoracle.observations.input_columns import did_you_mean
 from mixoracle.report.words import listed, missing_note
 
 if TYPE_CHECKING:
     from mixoracle.observations.grouping import Groups
 
+_Held = TypeVar("_Held")
 # Fewer rows than this cannot show two components in one variable and tell it from chance.
 FEWEST_ROWS = 30
 
@@ -197,7 +199,7 @@ def _families(
             )
     families = {} if everywhere is None else dict.fromkeys(names, everywhere)
     owners = np.repeat(names, observations.widths).tolist()
-    by_column = dict(zip(observations.column_names, owners, strict=True))
+    by_column = _by_column(observations, owners)
     for name, kind in kinds.items():
         if kind is ColumnKind.CONTINUOUS:
             families.setdefault(name if name in names else by_column[name], registry.NUMBERS)
@@ -326,10 +328,16 @@ def _check_continuous(observations: Observations, kinds: Mapping[str, ColumnKind
             )
 
 
+def _by_column(observations: Observations, held: Sequence[_Held]) -> dict[str, _Held]:
+    """Something of each column, by both names that it has: of its table, and of its variable."""
+    names = (*observations.column_names, *observations.titles)
+    return dict(zip(names, (*held, *held), strict=True))
+
+
 def _kinds_of(observations: Observations, name: str) -> set[ColumnKind]:
     """The kinds of the columns that a name stands for: a variable, or one of its columns."""
     flat = [kind for block in observations.kinds for kind in block]
-    by_column = dict(zip(observations.column_names, flat, strict=True))
+    by_column = _by_column(observations, flat)
     if name in observations.names:
         return set(observations.kinds[observations.index(name)])
     return {by_column[name]} if name in by_column else set()
@@ -347,7 +355,7 @@ def _check_usable(observations: Observations) -> list[str]:
     for name, levels in zip(observations.names, observations.levels, strict=True):
         constant = []
         for _ in levels:
-            column, title = observations.values[:, place], observations.column_names[place]
+            column, title = observations.values[:, place], observations.titles[place]
             place += 1
             known = column[~np.isnan(column)]
             if not known.size:
@@ -371,9 +379,7 @@ def _duplicates(observations: Observations) -> list[str]:
     first: dict[tuple[object, bytes], str] = {}
     notes = []
     levels = [held for block in observations.levels for held in block]
-    for title, column, held in zip(
-        observations.column_names, observations.values.T, levels, strict=True
-    ):
+    for title, column, held in zip(observations.titles, observations.values.T, levels, strict=True):
         # Adding 0 makes -0.0 and 0.0 the same bytes; codes are equal only with their levels.
         earlier = first.setdefault((held, (column + 0.0).tobytes()), title)
         if earlier != title:

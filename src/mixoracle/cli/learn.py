@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +131,24 @@ def _resolution(
 )
 @table_options
 @click.option(
+    "--exposure",
+    metavar="COLUMN|total",
+    help="What counts are out of: a column (a depth, a time), or the total of each row's counts.",
+)
+@click.option(
+    "--knowledge",
+    type=click.Path(),
+    metavar="FILE.toml",
+    help="What is known about the hidden causes: names, children, states, arrows.",
+)
+@click.option(
+    "--qmatrix",
+    type=click.Path(),
+    metavar="FILE.csv",
+    help="Which items need which skills: a line for each item, 0 or 1 for each skill. Each skill "
+    "has two states, and there are no others.",
+)
+@click.option(
     "--oracle",
     cls=_FromRegistry,
     look_up=_oracles,
@@ -172,6 +190,11 @@ def _resolution(
     metavar="auto|finest|ROWS",
     callback=_resolution,
     help="Rows up to which the data are believed: a smaller number gives a coarser answer.",
+)
+@click.option(
+    "--alternatives",
+    is_flag=True,
+    help="Leave the other candidates as models in OUT/alternatives/1, 2, …, best first.",
 )
 @click.option(
     "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is kept."
@@ -217,6 +240,11 @@ def command(
         raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
     with data_file(data) as file:
         given = read_input(str(file), choices)
+        if settings["exposure"]:
+            note = (
+                f"counts are out of the exposure {settings['exposure']!r}, which is no measurement"
+            )
+            given = replace(given, notes=(*given.notes, note))
         if out is None or dry_run:
             _show_understood(given, quiet, as_json)
             return

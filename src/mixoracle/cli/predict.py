@@ -123,7 +123,7 @@ class _Told:
 
     def wanted(self, labels: Any) -> list[str]:
         """The columns to read: those of the model, and the one that names the cases."""
-        from mixoracle.observations.grouping import did_you_mean
+        from mixoracle.observations.input_columns import did_you_mean
         from mixoracle.observations.new_rows import check_columns, further_columns, reading_of
 
         reading = reading_of(self.model)
@@ -136,7 +136,7 @@ class _Told:
         self.id_column = self.asked_id or (self.usual_id if self.usual_id in labels else None)
         further = further_columns(self.model, labels)
         self.ignored = tuple(label for label in further if label != self.id_column)
-        columns = list(reading.flat_columns)
+        columns = list(reading.table_columns)
         if self.id_column is not None and self.id_column not in columns:
             columns.append(self.id_column)
         return columns
@@ -154,13 +154,20 @@ class _Told:
 
     def lines(self) -> list[str]:
         """Sentences for the terminal."""
-        names = self.model.latent_names
         shares = (
             f"{name}: "
-            + ", ".join(f"state {s} {n / self.rows:.1%}" for s, n in sorted(counts.items()))
-            for name, counts in zip(names, self.states, strict=True)
+            + ", ".join(
+                f"{self._called(j, s)} {n / self.rows:.1%}" for s, n in sorted(counts.items())
+            )
+            for j, (name, counts) in enumerate(
+                zip(self.model.latent_names, self.states, strict=True)
+            )
         )
         return [f"{self.rows} cases.", *shares, *(f"Note: {note}." for note in self.notes())]
+
+    def _called(self, latent: int, state: int) -> str:
+        named = self.model.state_names[latent]
+        return f"state {state}" if named is None else named[state]
 
     def notes(self) -> list[str]:
         """What is worth knowing about the new rows."""
@@ -195,8 +202,10 @@ class _Told:
         return {
             "rows": self.rows,
             "states": {
-                name: {str(state): count for state, count in sorted(counts.items())}
-                for name, counts in zip(self.model.latent_names, self.states, strict=True)
+                name: {self.model.states_of(j)[s]: count for s, count in sorted(counts.items())}
+                for j, (name, counts) in enumerate(
+                    zip(self.model.latent_names, self.states, strict=True)
+                )
             },
             "unlike": self.unlike,
             "ignored": list(self.ignored),
@@ -234,16 +243,18 @@ def _predict(told: _Told, file: Path, target: Path, spelling: Spelling, options:
 def _write(told: _Told, writer: Any, names: list[str], rows: NewRows) -> None:
     import numpy as np
 
+    from mixoracle.model.state_names import state_labels
     from mixoracle.report.cells import text_cell
 
     states, probabilities, unlike = rows.states(), rows.probabilities(), rows.unlike()
     titles = np.array([*told.model.observed_names, _TOGETHER], dtype=object)
     each = np.arange(len(names))
     sure = [held[each, states[:, j]] for j, held in enumerate(probabilities)]
-    for r, (name, row) in enumerate(zip(names, states.tolist(), strict=True)):
+    called = state_labels(told.model, states)
+    for r, (name, row) in enumerate(zip(names, called, strict=True)):
         certain = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in sure]
         odd = text_cell("; ".join(titles[unlike[r]]))
-        writer.writerow([text_cell(name), *row, *certain, odd])
+        writer.writerow([text_cell(name), *map(text_cell, row), *certain, odd])
     told.rows += len(names)
     told.missing += sum(int(np.isnan(block).sum()) for block in rows.blocks)
     told.unlike += int(unlike.any(axis=1).sum())

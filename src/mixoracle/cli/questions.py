@@ -47,6 +47,7 @@ def query(
     found = model.query(list(of), given=_pairs(model, given, "--given"))
     document = {
         "variables": list(found.variables),
+        "states": _axes(model, found.variables, found.table.shape),
         "probabilities": _rounded(found.table),
         "mean": None
         if found.mean is None
@@ -54,7 +55,7 @@ def query(
     }
     terminal = answer(document, quiet, as_json)
     if found.mean is None:
-        terminal.print(_cells(found.variables, found.table, found.table))
+        terminal.print(_cells(model, found.variables, found.table, found.table))
     else:
         terminal.print(_means(found.mean_of, ["expected"], [found.mean], [found.mean]))
 
@@ -83,7 +84,7 @@ def do(
     found = model.do(_pairs(model, targets, "a target")).query(
         list(of), given=_pairs(model, given, "--given")
     )
-    _show_bounds(found, quiet, as_json)
+    _show_bounds(model, found, quiet, as_json)
 
 
 @click.command("effect", epilog=example("mixoracle effect result H1 H2"))
@@ -95,12 +96,14 @@ def effect(result: str, cause: str, effect_on: str, quiet: bool, as_json: bool) 
     """What follows for EFFECT from setting CAUSE to each of its states."""
     from mixoracle.model import LatentModel
 
-    _show_bounds(LatentModel.load(result).effect(cause, effect_on), quiet, as_json)
+    model = LatentModel.load(result)
+    _show_bounds(model, model.effect(cause, effect_on), quiet, as_json)
 
 
-def _show_bounds(found: Any, quiet: bool, as_json: bool) -> None:
+def _show_bounds(model: LatentModel, found: Any, quiet: bool, as_json: bool) -> None:
     document = {
         "variables": list(found.variables),
+        "states": _axes(model, found.variables, found.lower.shape),
         "identified": found.identified,
         "lower": _rounded(found.lower),
         "upper": _rounded(found.upper),
@@ -111,11 +114,12 @@ def _show_bounds(found: Any, quiet: bool, as_json: bool) -> None:
     terminal = answer(document, quiet, as_json)
     lower, upper = found.mean_lower, found.mean_upper
     if lower is None:
-        terminal.print(_cells(found.variables, found.lower, found.upper))
+        terminal.print(_cells(model, found.variables, found.lower, found.upper))
     elif lower.ndim == 1:
         terminal.print(_means(found.mean_of, ["expected"], [lower], [upper]))
     else:
-        titles = [f"{found.variables[0]} = {state}" for state in range(len(lower))]
+        states = _states(model, found.variables[0], len(lower))
+        titles = [f"{found.variables[0]} = {state}" for state in states]
         terminal.print(_means(found.mean_of, titles, lower, upper))
     if not found.identified:
         terminal.print("The data leave the graph open, so these are ranges.", markup=False)
@@ -133,27 +137,34 @@ def _pairs(model: LatentModel, given: tuple[str, ...], what: str) -> dict[str | 
         if name in pairs:
             raise InvalidInputError(f"{what} should name {name} once; it is named twice")
         if name in model.latent_names:
-            pairs[name] = int(value) if value.lstrip("-").isdigit() else value
+            named = value in model.states_of(model.latent_names.index(name))
+            pairs[name] = value if named or not value.lstrip("-").isdigit() else int(value)
         else:
             cells = [value] if _is_one(model, name) else value.split(",")
-            pairs[name] = [
+            values = [
                 _value(cell.strip(), levels)
                 for cell, levels in zip(cells, _levels(model, name, len(cells)), strict=True)
             ]
+            pairs[name] = values if name in model.observed_names else values[0]
     return pairs
 
 
 def _levels(model: LatentModel, name: str, n_cells: int) -> list[tuple[str, ...] | None]:
     """The levels of the columns of a measurement, as many as there are cells."""
-    known = name in model.observed_names and model.reading is not None
-    held = model.reading.levels[model.observed_names.index(name)] if known and model.reading else ()
+    reading = model.reading
+    held: tuple[tuple[str, ...] | None, ...] = ()
+    if reading is not None and name in model.observed_names:
+        held = reading.levels[model.observed_names.index(name)]
+    elif reading is not None and name in reading.flat_columns:
+        every = [levels for block in reading.levels for levels in block]
+        held = (every[reading.flat_columns.index(name)],)
     return [held[place] if place < len(held) else None for place in range(n_cells)]
 
 
 def _is_one(model: LatentModel, name: str) -> bool:
     """Whether a measurement is one column wide, so that a comma in its value is its own."""
     if model.components is None or name not in model.observed_names:
-        return False
+        return model.reading is not None and name in model.reading.flat_columns
     return model.components[model.observed_names.index(name)].width == 1
 
 
@@ -182,14 +193,37 @@ def _range(low: float, high: float, form: str) -> str:
     return shown[0] if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"
 
 
-def _cells(variables: tuple[str, ...], lower: Any, upper: Any) -> Table:
+def _states(model: LatentModel, variable: str, size: int) -> list[str]:
+    """What the states along an axis are called: of a latent, or of one that is set."""
+    name = (
+        variable.removeprefix("do(").removesuffix(")") if variable.startswith("do(") else variable
+    )
+    for known in (variable, name):
+        if known in model.latent_names:
+            return list(model.states_of(model.latent_names.index(known)))
+    return list(map(str, range(size)))
+
+
+def _axes(
+    model: LatentModel, variables: tuple[str, ...], shape: tuple[int, ...]
+) -> list[list[str]]:
+    """The states along each axis of a table."""
+    return [_states(model, name, size) for name, size in zip(variables, shape, strict=True)]
+
+
+def _cells(model: LatentModel, variables: tuple[str, ...], lower: Any, upper: Any) -> Table:
     """One line for each combination of states."""
     import numpy as np
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(*(f"{name}" for name in variables), "probability")
+    states = _axes(model, variables, lower.shape)
+    table = Table()
+    for title in (*variables, "probability"):
+        table.add_column(Text(title))
     for cell in np.ndindex(lower.shape):
-        table.add_row(*map(str, cell), _range(lower[cell], upper[cell], ".4f"))
+        called = [axis[place] for axis, place in zip(states, cell, strict=True)]
+        table.add_row(*map(Text, called), _range(lower[cell], upper[cell], ".4f"))
     return table
 
 

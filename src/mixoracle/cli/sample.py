@@ -43,12 +43,16 @@ def command(
     blocks, _ = draw(model, samples, np.random.default_rng(seed))
     levels = [held for block in reading.levels for held in block]
     # Under the names that the columns had in their table, so that predict reads it again.
-    columns = dict(zip(reading.flat_columns, np.hstack(blocks).T, strict=True))
+    exposed = [name in reading.exposed for name in model.observed_names]
+    own = [block[:, :-1] if last else block for block, last in zip(blocks, exposed, strict=True)]
+    columns = dict(zip(reading.flat_columns, np.hstack(own).T, strict=True))
     frame = pd.DataFrame(columns)
     for name, held in zip(columns, levels, strict=True):
         if held is not None:
             cells = [held[int(code)] for code in columns[name]]
             frame[name] = pd.Categorical(cells, categories=list(held))
+    if reading.exposure is not None and reading.exposure.column is not None:
+        frame[reading.exposure.column] = reading.exposure.typical
     Observations.from_frame(frame, keep=True).write(out)
     terminal = answer({"out": out, "rows": samples, "seed": seed}, quiet, as_json)
     terminal.print(f"{samples} cases drawn into {out}.", markup=False)

@@ -50,13 +50,45 @@ def debug_option(command: _Command) -> _Command:
     )(command)
 
 
+def _log_to_terminal(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    """Show what the library logs, on stderr, for as long as the command runs."""
+    if not value:
+        return
+    import logging
+
+    logger = logging.getLogger("mixoracle")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+
+    def undo() -> None:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+    ctx.call_on_close(undo)
+
+
+def verbose_option(command: _Command) -> _Command:
+    """``--verbose``: what is done in between, on stderr."""
+    return click.option(
+        "--verbose",
+        "-v",
+        is_flag=True,
+        expose_value=False,
+        callback=_log_to_terminal,
+        help="Also say on stderr what is done in between.",
+    )(command)
+
+
 def output_options(command: _Command) -> _Command:
-    """``--quiet`` and ``--json``, for scripts; ``--debug``, for us."""
+    """``--quiet``, ``--verbose`` and ``--json``, alike for all commands; ``--debug``, for us."""
     quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
     as_json = click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON document instead of text."
     )
-    return quiet(as_json(debug_option(command)))
+    return quiet(verbose_option(as_json(debug_option(command))))
 
 
 def out_option(help_text: str, **choices: Any) -> Callable[[_Command], _Command]:

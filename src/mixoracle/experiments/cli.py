@@ -8,6 +8,7 @@ turns the errors that mixoracle raises on purpose into one line and exit code 2.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -37,6 +38,25 @@ def _whole_numbers(
 
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _output_options() -> list[click.Parameter]:
+    """``--quiet`` and ``--json``, as all commands have them."""
+    return [
+        click.Option(["--quiet", "-q"], is_flag=True, help="Print nothing but errors."),
+        click.Option(
+            ["--json", "as_json"], is_flag=True, help="Print one JSON document instead of text."
+        ),
+    ]
+
+
+def _say(text: str, document: dict[str, Any], quiet: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    elif not quiet:
+        click.echo(text)
+
+
 _ABOUT = {
     "paper": "The paper's study: 300 runs each for N = 10 000 and 15 000.",
     "small": "The paper's small study: 136 runs for N = 1 000.",
@@ -76,6 +96,7 @@ _OPTIONS: list[click.Parameter] = [
         type=_FOLDER,
         help="Folder for study.json and results.jsonl; continued if it holds this study.",
     ),
+    *_output_options(),
 ]
 
 
@@ -95,7 +116,7 @@ def experiment() -> None:
 @click.option(
     "--out", type=_FOLDER, help="Folder for the report; the first DIR's 'report' if left out."
 )
-def report(folders: tuple[Path, ...], out: Path | None) -> None:
+def report(folders: tuple[Path, ...], out: Path | None, quiet: bool, as_json: bool) -> None:
     """Tables and figures of one or more studies, side by side and beside the paper's.
 
     Leaves report.html, figures as SVG and PNG, tables as CSV, and headline.md.
@@ -103,24 +124,37 @@ def report(folders: tuple[Path, ...], out: Path | None) -> None:
     from mixoracle.experiments.report import write_report
 
     page = write_report(folders, out or folders[0] / "report")
-    click.echo(f"wrote {page}")
+    _say(f"wrote {page}", {"written": str(page)}, quiet, as_json)
 
 
-def _run(name: str, *, jobs: int, dask: str | None, out: Path, **asked: Any) -> None:
+report.params += _output_options()
+
+
+def _run(
+    name: str,
+    *,
+    jobs: int,
+    dask: str | None,
+    out: Path,
+    quiet: bool,
+    as_json: bool,
+    **asked: Any,
+) -> None:
     """Run what is missing of a study; ``asked`` are the choices of :func:`define`."""
     from mixoracle.experiments.runner import run_study
     from mixoracle.experiments.studies import define
 
     study = define(name, **asked)
     try:
-        with _progress(name) as (on_start, on_result):
+        with _progress(name, quiet or as_json) as (on_start, on_result):
             made = run_study(
                 study, out, jobs=jobs, dask=dask, on_start=on_start, on_result=on_result
             )
     except KeyboardInterrupt:
         click.echo(f"Interrupted; the same command continues the study in {out}.", err=True)
         raise SystemExit(_INTERRUPTED) from None
-    click.echo(f"{made} runs made, all {study.n_runs} are in {out}")
+    document = {"made": made, "runs": study.n_runs, "out": str(out)}
+    _say(f"{made} runs made, all {study.n_runs} are in {out}", document, quiet, as_json)
 
 
 for _name, _about in _ABOUT.items():
@@ -131,7 +165,7 @@ for _name, _about in _ABOUT.items():
 
 @contextmanager
 def _progress(
-    name: str,
+    name: str, quiet: bool
 ) -> Iterator[tuple[Callable[[int, int], None], Callable[[Result], None]]]:
     """A bar on standard error with the runs done, the failures and the remaining time."""
     from rich.console import Console
@@ -150,7 +184,8 @@ def _progress(
     )
     # Runs take seconds to minutes: the speed is averaged over the whole study, not the last ones.
     whole_study = 30 * 24 * 3600.0
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=whole_study) as bar:
+    console = Console(stderr=True, quiet=quiet)
+    with Progress(*columns, console=console, speed_estimate_period=whole_study) as bar:
         shown = bar.add_task(name, total=None, failed=0)
 
         def on_start(done: int, total: int) -> None:

@@ -40,7 +40,7 @@ _PENALTY_EVENTS = 0.5
 # A column without any event is given this many over all its rows.
 _FEWEST_EVENTS = 0.5
 # Square roots of Poisson counts have nearly constant variance, most nearly with this added.
-_ANSCOMBE = 0.375
+ANSCOMBE = 0.375
 # Counts of events usually include a case with none or one; sizes and readings hardly do.
 _SMALLEST_COUNT = 1
 # Rows that are looked at first: most numbers are not whole, and that shows at once.
@@ -124,7 +124,7 @@ class CountFamily(GridFamily):
         return np.hstack([seen.any(axis=1, keepdims=True), seen, values, factorial, *rising])
 
     def embedding(self, block: Floats) -> Floats:
-        return standardised(np.sqrt(block + _ANSCOMBE))
+        return standardised(np.sqrt(block + ANSCOMBE))
 
     def natural(self, components: ComponentSet) -> Floats:
         known = cast(CountComponents, components)

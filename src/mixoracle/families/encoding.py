@@ -14,6 +14,8 @@ import numpy as np
 
 from mixoracle._arrays import Floats
 from mixoracle.families.base import ComponentSet, Family
+from mixoracle.families.counts import COUNTS
+from mixoracle.families.exposure import EXPOSURE
 from mixoracle.families.product import ProductComponents, ProductFamily
 from mixoracle.families.registry import entry
 from mixoracle.families.units import Columns, Part
@@ -91,8 +93,15 @@ def fit_encoder(
 ) -> Encoder:
     """Learn the units of a block whose columns are of these families (see ``choice``)."""
     parts = []
+    # Counts that are out of an exposure are one part with it, the exposure last.
+    exposed = EXPOSURE.name in kinds
     for kind in dict.fromkeys(kinds):
-        columns = np.array([c for c, own in enumerate(kinds) if own == kind], dtype=np.int64)
+        if exposed and kind == COUNTS.name:
+            continue
+        members = [c for c, own in enumerate(kinds) if own == kind]
+        if kind == EXPOSURE.name:
+            members = [c for c, own in enumerate(kinds) if own == COUNTS.name] + members
+        columns = np.array(members, dtype=np.int64)
         sizes = [n_levels[c] for c in columns]
         parts.append(entry(kind).part.fit(_taken(block, columns), columns, sizes, priors))
     return Encoder(tuple(parts))

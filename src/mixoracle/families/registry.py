@@ -12,6 +12,7 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.families.categorical import CATEGORICAL
 from mixoracle.families.counts import COUNTS
 from mixoracle.families.diagonal import DIAGONAL
+from mixoracle.families.exposure import EXPOSURE
 from mixoracle.families.gamma import GAMMA
 from mixoracle.families.gaussian import GAUSSIAN
 from mixoracle.families.student import STUDENT
@@ -43,6 +44,8 @@ def purposes() -> str:
 
 def entry(name: str) -> FamilyEntry:
     """The family of that name."""
+    if name == EXPOSURE.name:
+        return EXPOSURE
     if name not in _ENTRIES:
         raise InvalidInputError(f"a family should be one of {', '.join(_ENTRIES)}; got {name!r}")
     return _ENTRIES[name]

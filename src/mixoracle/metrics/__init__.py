@@ -10,6 +10,7 @@ Observed variables are matched by name, so both models must name the same ones.
 """
 
 from mixoracle.metrics.comparison import Comparison, compare
+from mixoracle.metrics.differences import Differences, differences
 from mixoracle.metrics.edges import structural_distance
 from mixoracle.metrics.matching import Matching, match_latents
 from mixoracle.metrics.relabelling import relabel
@@ -17,10 +18,12 @@ from mixoracle.metrics.states import StateAgreement, compare_states
 
 __all__ = [
     "Comparison",
+    "Differences",
     "Matching",
     "StateAgreement",
     "compare",
     "compare_states",
+    "differences",
     "match_latents",
     "relabel",
     "structural_distance",

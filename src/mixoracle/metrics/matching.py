@@ -71,6 +71,7 @@ def align_observed(truth: LatentModel, estimate: LatentModel) -> LatentModel:
         observed_names=truth.observed_names,
         bipartite=estimate.bipartite[order],
         components=None if components is None else tuple(components[i] for i in order),
+        reading=None,
     )
 
 

@@ -69,6 +69,10 @@ def relabel(
                 frozenset(position[i] for i in pair) for pair in model.latent_graph.undirected
             ),
         ),
+        state_names=tuple(
+            None if held is None else tuple(held[s] for s in states[a])
+            for a, held in enumerate(model.state_names[j] for j in order)
+        ),
         components=components
         if components is None
         else tuple(

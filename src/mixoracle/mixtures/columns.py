@@ -9,7 +9,7 @@ Assumes observations without empty columns, as the learner does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,8 @@ import numpy as np
 from mixoracle._arrays import Floats
 from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
+from mixoracle.families.counts import COUNTS
+from mixoracle.families.exposure import EXPOSURE
 from mixoracle.mixtures.ties import repeated_values
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
@@ -54,23 +56,34 @@ class Column:
 
 
 def read_columns(
-    observations: Observations, families: Families = None
+    observations: Observations, families: Families = None, exposed: Collection[str] = ()
 ) -> tuple[Observations, tuple[Column, ...]]:
-    """Observations with their answers as levels, and what each column is taken for."""
+    """Observations with their answers as levels, and what each column is taken for.
+
+    The last column of the variables ``exposed`` is the exposure that their counts are out of.
+    """
     declared = checked_families(families, observations.names)
-    recognised = recognise_answers(observations, keep=declared)
+    recognised = recognise_answers(observations, keep={*declared, *exposed})
     columns: list[Column] = []
     for i, name in enumerate(observations.names):
         own_levels = recognised.levels[i]
         has_levels = [levels is not None for levels in own_levels]
-        kinds = column_kinds(name, recognised[i], has_levels, declared.get(name))
+        own = slice(None, -1 if name in exposed else None)
+        kinds = column_kinds(name, recognised[i][:, own], has_levels[own], declared.get(name))
+        if name in exposed:
+            counts = [
+                levels is None and are_counts(values)
+                for levels, values in zip(own_levels[own], recognised[i].T[own], strict=True)
+            ]
+            kinds = [COUNTS.name if c else kind for c, kind in zip(counts, kinds, strict=True)]
+            kinds.append(EXPOSURE.name)
         for c, (family, levels) in enumerate(zip(kinds, own_levels, strict=True)):
             values = recognised[i][:, c]
             was_text = observations.levels[i][c] is not None
             low, high = _range(values, levels)
             columns.append(
                 Column(
-                    title=observations.column_names[len(columns)],
+                    title=observations.titles[len(columns)],
                     observed=i,
                     family=family,
                     levels=levels,
@@ -81,6 +94,13 @@ def read_columns(
                 )
             )
     return recognised, tuple(columns)
+
+
+def are_counts(values: Floats) -> bool:
+    """Whether numbers are counts if there are any: whole, from 0 on, and more than yes and no."""
+    seen = values[~np.isnan(values)]
+    distinct = np.unique(seen)
+    return len(distinct) > 2 and distinct[0] >= 0 and np.array_equal(distinct, np.floor(distinct))
 
 
 def with_repeated(columns: Sequence[Column], observations: Observations) -> tuple[Column, ...]:

@@ -10,7 +10,7 @@ kept, because it says nothing either way.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -153,16 +153,18 @@ def prepare(
     settings: Settings = Settings(),
     *,
     set_aside: bool = True,
+    exposed: Collection[str] = (),
 ) -> Prepared:
     """Bring observations into canonical order and units; ``families`` are those declared.
 
     Rounded numbers are spread over their rounding step. With ``set_aside``, numbers that stand
-    alone, or that repeat where others do not, become missing values.
+    alone, or that repeat where others do not, become missing values. The last column of the
+    variables ``exposed`` is the exposure that their counts are out of.
     """
     _refuse_too_few(observations)
     for name in observations.names:
         _refuse_unusable(name, observations)
-    observations, columns = read_columns(observations, families)
+    observations, columns = read_columns(observations, families, exposed)
     _warn_of_empty_rows(observations)
     _warn_of_rounding(observations, columns)
     columns = with_repeated(columns, observations) if set_aside else columns
@@ -227,7 +229,8 @@ def _are_mostly(alone: Bools) -> Bools:
 def _refuse_too_few(observations: Observations) -> None:
     if observations.n_samples < 2:
         raise InvalidInputError(
-            f"learning needs at least 2 rows; got {observations.n_samples}: collect more cases"
+            f"learning needs at least 2 rows; got {observations.n_samples} sample: collect more "
+            "cases"
         )
 
 
@@ -235,7 +238,8 @@ def _refuse_unusable(name: str, observations: Observations) -> None:
     block = observations[name]
     empty = np.flatnonzero(np.isnan(block).all(axis=0))
     if len(empty):
-        where = f"column {empty[0]} of {name}" if block.shape[1] > 1 else name
+        first = sum(observations.widths[: observations.index(name)])
+        where = observations.titles[first + empty[0]]
         raise InvalidInputError(f"{where} has no value in any row: drop it")
     is_number = [held is None for held in observations.levels[observations.index(name)]]
     numbers = block[:, is_number]

@@ -26,10 +26,10 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Entry
 from mixoracle.model.factorisation import factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
+from mixoracle.model.state_names import state_number
 from mixoracle.model.variables import (
     Resolved,
     Variable,
-    check_state,
     latent_index,
     likelihood_of,
     name_of,
@@ -168,7 +168,8 @@ def query(
     of : str, int or a sequence of them
         Latents by name or number, observed variables by name.
     given : mapping, optional
-        The state of each latent that is known; the value of each observed variable that is.
+        The state of each latent that is known, by number or name; the value of each observed
+        variable that is, or of some of its columns by their own names. Levels go by their labels.
     factorised_along_graph : bool
         Answer from ∏ P(H_j | pa(H_j)), as :func:`do` does, and not from P(H) as it is.
     """
@@ -188,14 +189,13 @@ def query(
     return Answer(names, weights, None if averages is None else weights @ averages, mean_of)
 
 
-def do(model: LatentModel, targets: Mapping[Variable, int]) -> Intervention:
-    """Set latents to states from outside; ask the result by its ``query``."""
-    settings = tuple((latent_index(model, name), state) for name, state in targets.items())
-    nodes = [node for node, _ in settings]
+def do(model: LatentModel, targets: Mapping[Variable, int | str]) -> Intervention:
+    """Set latents to states, by number or name, from outside; ask the result by its ``query``."""
+    named = [(latent_index(model, name), state) for name, state in targets.items()]
+    nodes = [node for node, _ in named]
     if len(set(nodes)) != len(nodes):
         raise InvalidInputError("each latent can be set once only; one is named twice")
-    for node, state in settings:
-        check_state(model, node, state)
+    settings = tuple((node, state_number(model, node, state)) for node, state in named)
     return Intervention(model, settings, _graphs_that_matter(model, [settings]))
 
 
@@ -302,7 +302,7 @@ def _title(model: LatentModel, observed: int, entry: Entry, name: str, width: in
     """What an average is of: columns and levels by their own names where the model knows them."""
     if model.reading is None:
         return entry.title(name, width)
-    column = name if width == 1 else model.reading.columns[observed][entry.column]
+    column = model.reading.columns[observed][entry.column]
     levels = model.reading.levels[observed][entry.column]
     if entry.level is None:
         return column

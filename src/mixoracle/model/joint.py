@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Sums of thousands of rounded products stray by a few ulp each; a sum further off than this was
 # not meant to be a distribution.
@@ -100,6 +104,26 @@ class JointTable(FrozenArrays):
         if short.sum() < MANY_EMPTY * short.size:
             short = self.table < _HOLE * expected
         return np.argwhere(short).astype(np.int64)
+
+    def to_frame(
+        self, names: Sequence[str] | None = None, states: Sequence[Sequence[Any]] | None = None
+    ) -> pd.DataFrame:
+        """A pandas frame with a row for each joint state and its probability.
+
+        ``names`` are those of the latents (H1, H2, …), ``states`` those of the states of each (0,
+        1, …). :meth:`LatentModel.joint_frame` knows them.
+        """
+        from mixoracle.model.frames import table_frame
+
+        return table_frame(self, names, states)
+
+    def to_xarray(
+        self, names: Sequence[str] | None = None, states: Sequence[Sequence[Any]] | None = None
+    ) -> Any:
+        """An ``xarray.DataArray`` with a dimension for each latent (extra ``xarray``)."""
+        from mixoracle.model.frames import table_xarray
+
+        return table_xarray(self, names, states)
 
     def __repr__(self) -> str:
         sizes = "×".join(map(str, self.domain_sizes)) or "no latents"

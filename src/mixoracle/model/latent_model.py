@@ -19,11 +19,12 @@ from mixoracle._arrays import (
 )
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
-from mixoracle.model import export, inference, storage
+from mixoracle.model import export, frames, inference, storage
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.joint import JointTable
 from mixoracle.model.joint_states import codes_of_parents
 from mixoracle.model.reading import Reading
+from mixoracle.model.state_names import StateNames, checked_state_names, rename, states_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -49,6 +50,8 @@ class LatentModel(FrozenArrays):
     components : sequence of ComponentSet, or None
         For each observed variable its distribution in each configuration of its parents
         (see :mod:`mixoracle.families.base` for their order).
+    state_names : for each latent the names of its states, or None
+        Left out, states go by their numbers.
     reading : Reading, or None
         How a table becomes the observed variables, for a model that was learned from one.
     """
@@ -61,6 +64,7 @@ class LatentModel(FrozenArrays):
     latent_graph: CPDAG
     components: tuple[ComponentSet, ...] | None = None
     reading: Reading | None = None
+    state_names: StateNames = ()
 
     def __post_init__(self) -> None:
         observed = _checked_names(self.observed_names, "observed")
@@ -88,6 +92,7 @@ class LatentModel(FrozenArrays):
             )
         self._keep(observed_names=observed, latent_names=latent)
         self._keep(bipartite=bipartite, domain_sizes=sizes)
+        self._keep(state_names=checked_state_names(self.state_names, latent, sizes))
         if self.components is not None:
             self._keep(components=tuple(self.components))
             self._check_components(tuple(self.components))
@@ -95,7 +100,11 @@ class LatentModel(FrozenArrays):
             self._check_reading(self.reading)
 
     def _check_reading(self, reading: Reading) -> None:
-        widths = tuple(held.width for held in self.components or ())
+        exposed = () if reading.exposure is None else reading.exposure.variables
+        widths = tuple(
+            held.width - (name in exposed)
+            for name, held in zip(self.observed_names, self.components or (), strict=True)
+        )
         if tuple(map(len, reading.columns)) != widths:
             raise InvalidInputError(
                 f"a reading should hold the columns of each observed variable, {widths}; got "
@@ -194,7 +203,9 @@ class LatentModel(FrozenArrays):
 
         return np.asarray(new_rows(self, table).unlike().any(axis=1))
 
-    # Questions, formats and files, each a function of the model.
+    # Names, questions, formats and files, each a function of the model.
+    rename = rename
+    states_of = states_of
     query = inference.query
     do = inference.do
     effect = inference.effect
@@ -205,6 +216,11 @@ class LatentModel(FrozenArrays):
     to_dagitty = export.to_dagitty
     to_json = export.to_json
     to_pyagrum = export.to_pyagrum
+    to_pgmpy = export.to_pgmpy
+    to_dowhy = export.to_dowhy
+    state_means = frames.state_means
+    effects_frame = frames.effects_frame
+    joint_frame = frames.joint_frame
     save = storage.save_model
     load = staticmethod(storage.load_model)
 
@@ -217,18 +233,21 @@ class LatentModel(FrozenArrays):
     def __repr__(self) -> str:
         lines = [f"LatentModel: {self.n_latent} latents behind {self.n_observed} observed"]
         for name, size, driven in self._described():
-            lines.append(f"  {name} ({size} states) → {driven or 'nothing'}")
+            lines.append(f"  {name} ({size}) → {driven or 'nothing'}")
         edges = self.latent_graph.described(self.latent_names)
         return "\n".join([*lines, f"  among the latents: {edges}"])
 
-    def _described(self) -> Iterator[tuple[str, int, str]]:
-        """The name, the number of states and the children of each latent."""
+    def _described(self) -> Iterator[tuple[str, str, str]]:
+        """The name, the states and the children of each latent."""
         for j, (name, size) in enumerate(zip(self.latent_names, self.domain_sizes, strict=True)):
-            yield name, size, ", ".join(self.observed_names[i] for i in self.children(j))
+            states = (
+                f"{size} states" if self.state_names[j] is None else ", ".join(states_of(self, j))
+            )
+            yield name, states, ", ".join(self.observed_names[i] for i in self.children(j))
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{size}</td><td>{html.escape(driven)}</td></tr>"
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(size)}</td><td>{html.escape(driven)}</td></tr>"
             for name, size, driven in self._described()
         )
         edges = html.escape(self.latent_graph.described(self.latent_names))

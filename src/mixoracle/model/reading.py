@@ -17,6 +17,7 @@ import numpy as np
 from mixoracle._arrays import Bools, Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
+from mixoracle.model.exposure import Exposure
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
@@ -40,6 +41,7 @@ class Reading:
         counts as missing; minus infinity where none does
     usual : for each variable the log density below which a value is unlike everything learned
     together : the same for all values of a row, in the best joint state and apart
+    exposure : what counts are out of; the variables out of it have it as one more, last column
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -47,6 +49,7 @@ class Reading:
     set_aside: tuple[float, ...] = field(default=())
     usual: tuple[float, ...] = field(default=())
     together: float = _NOTHING
+    exposure: Exposure | None = None
 
     def __post_init__(self) -> None:
         n = len(self.columns)
@@ -67,6 +70,17 @@ class Reading:
         """All columns, in the order of the model."""
         return tuple(column for block in self.columns for column in block)
 
+    @property
+    def exposed(self) -> tuple[str, ...]:
+        """The observed variables whose last column is an exposure."""
+        return () if self.exposure is None else self.exposure.variables
+
+    @property
+    def table_columns(self) -> tuple[str, ...]:
+        """All columns that a table of new rows needs, that of the exposure last."""
+        named = None if self.exposure is None else self.exposure.column
+        return self.flat_columns if named is None else (*self.flat_columns, named)
+
     def code(self, observed: int, column: int, label: str) -> int | None:
         """The code of a level; None where the column has no such level."""
         levels = self.levels[observed][column] or ()
@@ -80,6 +94,7 @@ class Reading:
             "set_aside": [_or_none(limit) for limit in self.set_aside],
             "usual": [_or_none(limit) for limit in self.usual],
             "together": _or_none(self.together),
+            "exposure": None if self.exposure is None else self.exposure.to_json(),
         }
 
     @staticmethod
@@ -96,6 +111,7 @@ class Reading:
             tuple(map(_limit, _list(document["set_aside"]))),
             tuple(map(_limit, _list(document["usual"]))),
             _limit(document["together"]),
+            Exposure.from_json(document.get("exposure")),
         )
 
 
@@ -106,6 +122,7 @@ def learned_reading(
     blocks: Sequence[Floats],
     aside: Bools,
     limits: Floats,
+    exposure: Exposure | None = None,
 ) -> Reading:
     """The reading of a model that was learned from these blocks.
 
@@ -121,7 +138,12 @@ def learned_reading(
         usual.append(float(least) - MARGIN)
     together = float(_joint_fit(model, kept).min()) - MARGIN if held else _NOTHING
     return Reading(
-        tuple(map(tuple, columns)), tuple(map(tuple, levels)), tuple(limits), tuple(usual), together
+        tuple(map(tuple, columns)),
+        tuple(map(tuple, levels)),
+        tuple(limits),
+        tuple(usual),
+        together,
+        exposure,
     )
 
 

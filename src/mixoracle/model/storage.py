@@ -125,6 +125,7 @@ def _model_header(model: LatentModel, arrays_name: str, digest: str) -> dict[str
         },
         "components": None if components is None else [held.family for held in components],
         "reading": None if model.reading is None else model.reading.to_json(),
+        "state_names": [None if held is None else list(held) for held in model.state_names],
         "arrays": {"file": arrays_name, "sha256": digest},
     }
 
@@ -210,6 +211,7 @@ def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Lat
         components=components,
         # Models that were saved before there were readings have none.
         reading=Reading.from_json(header.get("reading")),
+        state_names=tuple(header.get("state_names", ())),
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.factorisation import along_axes
+from mixoracle.model.state_names import state_number
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
@@ -68,29 +69,54 @@ def name_of(model: LatentModel, variable: Resolved) -> str:
     return model.latent_names[index] if is_latent else model.observed_names[index]
 
 
-def check_state(model: LatentModel, node: int, state: Any) -> None:
-    """Refuse what is no state of a latent."""
-    size = model.domain_sizes[node]
-    if isinstance(state, bool) or not isinstance(state, int | np.integer) or not 0 <= state < size:
-        raise InvalidInputError(
-            f"{model.latent_names[node]} has states 0 to {size - 1}; got {state!r}"
-        )
-
-
 def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> Floats:
     """How likely the evidence is in each joint state, up to a constant factor."""
     likelihood = np.ones(model.domain_sizes)
+    values: dict[int, Any] = {}
     for name, value in (given or {}).items():
+        place = _column_place(model, name)
+        if place is not None:
+            _add_cell(model, values, place, value)
+            continue
         is_latent, index = resolve(model, name)
         if is_latent:
-            check_state(model, index, value)
-            seen = np.eye(model.domain_sizes[index])[value]
+            seen = np.eye(model.domain_sizes[index])[state_number(model, index, value)]
             likelihood = likelihood * along_axes(seen, [index], model.n_latent)
+        elif index in values:
+            raise InvalidInputError(f"a question should give {name!r} or its columns, not both")
         else:
-            likelihood = (
-                likelihood * _density(model, index, value)[state_labels(model, (False, index))]
-            )
+            values[index] = value
+    for index, value in values.items():
+        likelihood = likelihood * _density(model, index, value)[state_labels(model, (False, index))]
     return likelihood
+
+
+def _column_place(model: LatentModel, name: Variable) -> tuple[int, int] | None:
+    """The observed variable and the place in it of a column that goes by a name of its own."""
+    taken = name in model.latent_names or name in model.observed_names
+    if taken or model.reading is None or not isinstance(name, str):
+        return None
+    for i, columns in enumerate(model.reading.columns):
+        if name in columns:
+            return i, columns.index(name)
+    return None
+
+
+def _add_cell(
+    model: LatentModel, values: dict[int, Any], place: tuple[int, int], value: Any
+) -> None:
+    """One column of a variable is known; the others are missing until they are given too."""
+    observed, column = place
+    name = model.observed_names[observed]
+    assert model.reading is not None  # it has the column
+    row = values.setdefault(observed, _Cells([np.nan] * len(model.reading.columns[observed])))
+    if not isinstance(row, _Cells):
+        raise InvalidInputError(f"a question should give {name!r} or its columns, not both")
+    row[column] = value
+
+
+class _Cells(list[Any]):
+    """The columns of one variable that are given one by one."""
 
 
 def _density(model: LatentModel, observed: int, value: Any) -> Floats:
@@ -109,6 +135,9 @@ def _density(model: LatentModel, observed: int, value: Any) -> Floats:
             f"a value of {name} should be given in numbers, levels by their labels or codes 0, 1, "
             f"… and missing values by NaN; got {value!r}"
         ) from error
+    exposure = None if model.reading is None else model.reading.exposure
+    if exposure is not None and name in exposure.variables and row.shape == (held.width - 1,):
+        row = np.append(row, exposure.typical)
     if row.shape != (held.width,):
         raise InvalidInputError(
             f"a value of {name} should have {held.width} numbers; got shape {row.shape}"

@@ -9,7 +9,8 @@ a categorical column holds the codes of its levels.
 write, and ``record`` is the record itself.
 """
 
+from mixoracle.observations.annotated import from_anndata
 from mixoracle.observations.columns import ColumnKind
 from mixoracle.observations.record import Observations
 
-__all__ = ["ColumnKind", "Observations"]
+__all__ = ["ColumnKind", "Observations", "from_anndata"]

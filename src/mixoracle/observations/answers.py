@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def with_levels(observations: Observations, places: Sequence[int]) -> Observatio
     levels = tuple(
         tuple(flat[end - width : end]) for end, width in zip(ends, observations.widths, strict=True)
     )
-    return Observations(values, observations.names, observations.widths, levels)
+    return replace(observations, values=values, levels=levels)
 
 
 def _are_answers(column: Floats) -> bool:
@@ -88,8 +89,10 @@ def conform(
 ) -> list[Floats]:
     """The blocks of the variables ``names``, coded with the levels of ``like``."""
     blocks = []
+    ends = np.cumsum(like.widths)
     for name in names:
-        known = like.levels[like.index(name)]
+        place = like.index(name)
+        known, titles = like.levels[place], like.titles[ends[place] - like.widths[place] :]
         given = observations.levels[observations.index(name)]
         block = observations[name]
         if len(known) != len(given):
@@ -99,7 +102,8 @@ def conform(
             )
         if any(held is not None for held in (*known, *given)):
             columns = [
-                _recoded(block[:, c], given[c], known[c], name, report) for c in range(len(known))
+                _recoded(block[:, c], given[c], known[c], titles[c], report)
+                for c in range(len(known))
             ]
             block = np.stack(columns, axis=1)
         blocks.append(block)

@@ -139,7 +139,7 @@ def encode_column(values: NDArray[Any], what: str, categorical: bool = False) ->
     if kind in "bUO":
         return encode_cells(values.tolist(), what, categorical)
     advice = {
-        "c": "split it into real and imaginary parts",
+        "c": "Complex data not supported, split it into real and imaginary parts",
         "M": "convert it to a number, such as days since a date",
         "m": "convert it to a number, such as seconds",
         "S": "decode it to text",

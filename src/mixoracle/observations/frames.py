@@ -7,15 +7,14 @@ of names are grouped by the first. A sparse matrix is made dense, since every va
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.grouping import InputColumns, shown
+from mixoracle.observations.input_columns import InputColumns, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,13 +120,17 @@ def flat_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, InputColumns]:
         ]
         columns = InputColumns.named(labels)
     else:
-        widths = Counter(str(label[0]) for label in original)
-        seen: Counter[str] = Counter()
-        texts = []
-        for label in original:
-            group = str(label[0])
-            texts.append(group if widths[group] == 1 else f"{group}[{seen[group]}]")
-            seen[group] += 1
-        columns = InputColumns.named(texts)
-        columns = columns.also_called({label: place for place, label in enumerate(original)})
+        groups = [str(label[0]) for label in original]
+        columns = InputColumns.named(_inner_names(original))
+        columns = columns.grouped(groups, {label: p for p, label in enumerate(original)})
     return frame.set_axis(list(columns.labels or ()), axis=1), columns
+
+
+def _inner_names(labels: Sequence[Any]) -> list[str]:
+    """What columns are called within their groups; with the group where that is not distinct."""
+    groups = [str(label[0]) for label in labels]
+    inner = [".".join(str(part) for part in label[1:] if str(part)) for label in labels]
+    short = [own or group for own, group in zip(inner, groups, strict=True)]
+    if len(set(short)) == len(short):
+        return short
+    return [f"{group}.{own}" if own else group for own, group in zip(inner, groups, strict=True)]

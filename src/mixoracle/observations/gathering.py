@@ -20,7 +20,8 @@ from mixoracle.observations.columns import (
     row_names,
 )
 from mixoracle.observations.frames import as_dense, as_frame, flat_frame
-from mixoracle.observations.grouping import Choices, InputColumns, Plan, column_names, shown
+from mixoracle.observations.grouping import Choices, Plan, column_names
+from mixoracle.observations.input_columns import InputColumns, shown
 from mixoracle.observations.screening import reason_of_series, screened
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ variables determine each other.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -19,15 +18,21 @@ import numpy as np
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import NO_REMARKS, Spelling, check_text
+from mixoracle.observations.input_columns import (
+    IN_A_PIPELINE,
+    SHOWN,
+    ColumnRef,
+    InputColumns,
+    did_you_mean,
+    shown,
+)
 
 # Leading zeros are not an index: "X[00]" and "X[0]" would be the same column.
 _INDEXED = re.compile(r"(.+)\[(0|[1-9][0-9]*)\]", re.DOTALL)
-_SHOWN = 5
 # groups="prefix": columns belong together whose names begin alike, up to the first of these.
 PREFIX = "prefix"
 _PREFIX_ENDS = re.compile(r"[_.:/ \-]")
 
-ColumnRef = str | int
 Groups = (
     int
     | str
@@ -36,63 +41,6 @@ Groups = (
     | Sequence[ColumnRef | Sequence[ColumnRef]]
     | None
 )
-
-
-@dataclass(frozen=True)
-class InputColumns:
-    """The columns as they came: how many, and what the caller may call them.
-
-    Columns of a bare array have no labels; the caller numbers them from 0.
-    """
-
-    count: int
-    labels: tuple[str, ...] | None = None
-    keys: Mapping[Hashable, int] | None = None
-
-    @staticmethod
-    def named(labels: Iterable[Hashable]) -> InputColumns:
-        """Columns with labels, which have to be distinct."""
-        original = list(labels)
-        texts = tuple(map(str, original))
-        repeated = [text for text, times in Counter(texts).items() if times > 1]
-        if repeated:
-            raise InvalidInputError(
-                f"columns should have distinct names; {shown(repeated)} occurs more than once: "
-                "rename one"
-            )
-        keys: dict[Hashable, int] = {text: i for i, text in enumerate(texts)}
-        keys.update({label: i for i, label in enumerate(original)})
-        return InputColumns(len(original), texts, keys)
-
-    def also_called(self, names: Mapping[Any, int]) -> InputColumns:
-        """The same columns, which the caller may also call by these names."""
-        return InputColumns(self.count, self.labels, {**(self.keys or {}), **names})
-
-    def position(self, ref: ColumnRef, what: str) -> int:
-        """Where the column is that the caller means by ``ref``."""
-        if not isinstance(ref, Hashable):
-            raise InvalidInputError(f"{what} should name columns by text or number; got {ref!r}")
-        if self.keys is not None and ref in self.keys:
-            return self.keys[ref]
-        if isinstance(ref, (int, np.integer)) and not isinstance(ref, bool):
-            if 0 <= ref < self.count:
-                return int(ref)
-            raise InvalidInputError(
-                f"{what} names column {ref}, but columns are numbered 0 to {self.count - 1}"
-            )
-        hint = "; columns of an array are named by number" if self.labels is None else ""
-        raise InvalidInputError(
-            f"{what} names the column {ref!r}, which is not there"
-            + (hint or did_you_mean(ref, self.labels or ()))
-        )
-
-    def title(self, position: int) -> str:
-        """What the caller may call a column."""
-        return str(position) if self.labels is None else self.labels[position]
-
-    def describe(self, position: int) -> str:
-        """Name a column in an error."""
-        return f"column {position if self.labels is None else repr(self.labels[position])}"
 
 
 @dataclass(frozen=True)
@@ -120,21 +68,6 @@ def column_names(names: Sequence[str], widths: Sequence[int]) -> tuple[str, ...]
         for name, width in zip(names, widths, strict=True)
         for c in range(width)
     )
-
-
-def shown(names: Iterable[Any]) -> str:
-    """List a few names, and say how many more there are."""
-    held = list(names)
-    text = ", ".join(map(repr, held[:_SHOWN]))
-    return text if len(held) <= _SHOWN else f"{text} and {len(held) - _SHOWN} more"
-
-
-def did_you_mean(wrong: object, known: Sequence[str]) -> str:
-    """Suggest what was probably meant."""
-    close = difflib.get_close_matches(str(wrong), known, n=3)
-    if close:
-        return f"; did you mean {' or '.join(map(repr, close))}?"
-    return f"; there are {shown(known)}"
 
 
 def checked_names(names: Iterable[object]) -> tuple[str, ...]:
@@ -197,6 +130,8 @@ class Choices:
             settled.update(position for block in members for position in block)
         labels = columns.labels or ()
         settled.update(p for p, label in enumerate(labels) if _INDEXED.fullmatch(label))
+        widths = Counter(columns.groups or ())
+        settled.update(p for p, group in enumerate(columns.groups or ()) if widths[group] > 1)
         settled.update(declared_columns(columns, self.categorical))
         settled.update(declared_columns(columns, self.described))
         return [position for position in range(columns.count) if position not in settled]
@@ -262,9 +197,17 @@ def _choose_names(
 def _by_itself(
     columns: InputColumns, kept: Sequence[int]
 ) -> tuple[list[str] | None, list[tuple[int, ...]]]:
-    """Group columns ``name[0], name[1], …`` in index order; all others stand alone."""
+    """Group columns ``name[0], name[1], …`` in index order; all others stand alone.
+
+    Where the table has groups of its own, those are taken.
+    """
     if columns.labels is None:
         return None, [(position,) for position in kept]
+    if columns.groups is not None:
+        blocks: dict[str, list[int]] = {}
+        for position in kept:
+            blocks.setdefault(columns.groups[position], []).append(position)
+        return list(blocks), [tuple(block) for block in blocks.values()]
     found: dict[str, dict[int, int]] = {}
     plain: set[str] = set()
     for position in kept:
@@ -294,7 +237,7 @@ def _by_name(
     if columns.labels is None:
         raise InvalidInputError(
             "columns can be grouped by their names only where they have names; an array has none: "
-            "give numbers of columns, or a frame"
+            f"give numbers of columns, or a frame{IN_A_PIPELINE}"
         )
     found: dict[str, list[int]] = {}
     for position in kept:
@@ -340,12 +283,12 @@ def _check_cover(columns: InputColumns, plan: Plan, dropped: set[int]) -> None:
     twice = [columns.describe(position) for position, used in times.items() if used > 1]
     if twice:
         raise InvalidInputError(
-            f"each column should belong to one observed variable; {', '.join(twice[:_SHOWN])} "
+            f"each column should belong to one observed variable; {', '.join(twice[:SHOWN])} "
             "is listed in groups more than once"
         )
     both = [columns.describe(position) for position in sorted(dropped & set(times))]
     if both:
-        raise InvalidInputError(f"{', '.join(both[:_SHOWN])} is in groups and in drop; choose one")
+        raise InvalidInputError(f"{', '.join(both[:SHOWN])} is in groups and in drop; choose one")
     unlisted = [p for p in range(columns.count) if p not in times and p not in dropped]
     if unlisted:
         labels = unlisted if columns.labels is None else [columns.labels[p] for p in unlisted]

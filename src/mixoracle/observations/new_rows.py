@@ -19,9 +19,11 @@ from mixoracle.model.posterior import most_likely_states, state_probabilities
 from mixoracle.model.reading import Reading, unlike, without_outlying
 from mixoracle.observations.answers import Report, conform, warn_of_unseen
 from mixoracle.observations.columns import NO_REMARKS, Spelling, number_label, spelled_number
+from mixoracle.observations.exposure import exposure_of
 from mixoracle.observations.frames import as_blocks, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns
-from mixoracle.observations.grouping import Choices, InputColumns, did_you_mean, shown
+from mixoracle.observations.grouping import Choices
+from mixoracle.observations.input_columns import InputColumns, did_you_mean, shown
 from mixoracle.observations.record import Observations
 
 if TYPE_CHECKING:
@@ -78,30 +80,46 @@ def new_rows(
     """Read any table for a model; ``report`` is told of levels that were never seen."""
     reading = reading_of(model)
     held = _observed(model, reading, table, spelling)
+    exposure = None
+    if reading.exposure is not None and not _is_exposed(held, model):
+        exposure = exposure_of(held, reading.exposure)[:, None]
     missing = [name for name in model.observed_names if name not in held]
     if missing:
         raise InvalidInputError(
             f"new rows should have the variables that were learned from; {missing[0]!r} is "
             f"missing, there are {', '.join(held.names)}"
         )
+    if reading.exposure is not None and exposure is None:  # rows that were learned from
+        return NewRows(model, tuple(held[name] for name in model.observed_names))
     widths = tuple(map(len, reading.columns))
-    like = Observations(
-        np.full((1, sum(widths)), np.nan), model.observed_names, widths, reading.levels
-    )
+    nothing, columns = np.full((1, sum(widths)), np.nan), reading.flat_columns
+    like = Observations(nothing, model.observed_names, widths, reading.levels, inputs=columns)
     if model.reading is None:  # nobody knows its levels, so codes are taken as they are
         return NewRows(model, tuple(held[name] for name in model.observed_names))
-    return NewRows(model, tuple(conform(held, model.observed_names, like, report)))
+    blocks = conform(held, model.observed_names, like, report)
+    if exposure is not None and reading.exposure is not None:
+        blocks = [
+            np.hstack([block, exposure]) if name in reading.exposure.variables else block
+            for name, block in zip(model.observed_names, blocks, strict=True)
+        ]
+    return NewRows(model, tuple(blocks))
+
+
+def _is_exposed(held: Observations, model: LatentModel) -> bool:
+    """Whether these rows hold their exposure already, as those that were learned from do."""
+    widths = tuple(components.width for components in model.components or ())
+    return held.names == model.observed_names and held.widths == widths
 
 
 def further_columns(model: LatentModel, labels: Sequence[str]) -> tuple[str, ...]:
     """The columns of a table that the model was not learned from."""
-    known = set(reading_of(model).flat_columns)
+    known = set(reading_of(model).table_columns)
     return tuple(label for label in labels if label not in known)
 
 
 def check_columns(reading: Reading, labels: Sequence[str]) -> None:
     """Refuse a table that lacks a column."""
-    missing = [column for column in reading.flat_columns if column not in labels]
+    missing = [column for column in reading.table_columns if column not in labels]
     if missing:
         raise InvalidInputError(
             f"new rows should have the columns that were learned from; {shown(missing)} is missing"
@@ -120,22 +138,25 @@ def _observed(model: LatentModel, reading: Reading, table: Any, spelling: Spelli
     if frame is not None:
         frame, columns = flat_frame(frame)
         check_columns(reading, columns.labels or ())
-        frame = frame[list(reading.flat_columns)]
+        frame = frame[list(reading.table_columns)]
+        if reading.exposure is not None and reading.exposure.column is not None:
+            groups[reading.exposure.column] = [reading.exposure.column]
         choices = Choices(groups, categorical=_labelled(reading), keep=True, spelling=spelling)
         named = InputColumns.named(frame.columns)
         return Observations(*gathered_columns(frame, named, choices))
     array = as_array(table, "the array of new rows")
-    n_columns = len(reading.flat_columns)
+    exposed = [] if reading.exposure is None else [reading.exposure.column]
+    every = [*reading.columns, *((column,) for column in exposed if column is not None)]
+    called = [*model.observed_names, *(column for column in exposed if column is not None)]
+    n_columns = len(reading.table_columns)
     if array.ndim != 2 or array.shape[1] != n_columns:
         raise InvalidInputError(
             f"new rows should have the {n_columns} columns that were learned from; got shape "
             f"{array.shape}: select them, or give a frame, whose columns go by name"
         )
-    ends = np.cumsum([len(block) for block in reading.columns])
-    places = [
-        list(range(end - len(block), end)) for end, block in zip(ends, reading.columns, strict=True)
-    ]
-    return Observations.from_array(array, dict(zip(groups, places, strict=True)))
+    ends = np.cumsum([len(block) for block in every])
+    places = [list(range(end - len(block), end)) for end, block in zip(ends, every, strict=True)]
+    return Observations.from_array(array, dict(zip(called, places, strict=True)))
 
 
 def _labelled(reading: Reading) -> list[str]:

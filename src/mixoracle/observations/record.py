@@ -34,15 +34,8 @@ from mixoracle.observations.gathering import (
     gathered_frame,
     row_numbers,
 )
-from mixoracle.observations.grouping import (
-    Choices,
-    ColumnRef,
-    Groups,
-    InputColumns,
-    checked_names,
-    column_names,
-    did_you_mean,
-)
+from mixoracle.observations.grouping import Choices, Groups, checked_names, column_names
+from mixoracle.observations.input_columns import ColumnRef, InputColumns, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +144,7 @@ class Observations(FrozenArrays):
         if array.ndim != 2:
             raise InvalidInputError(
                 "observations should be a 2-d array, one row for each case; "
-                f"got shape {array.shape}"
+                f"got shape {array.shape}. Reshape your data"
             )
         columns = InputColumns(array.shape[1])
         plan, declared = Choices(groups, names, categorical, drop).applied(columns)
@@ -294,6 +287,11 @@ class Observations(FrozenArrays):
     def column_names(self) -> tuple[str, ...]:
         """One name for each column: ``X1[0], X1[1], …``, or the plain name for width 1."""
         return column_names(self.names, self.widths)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What each column is called in tables and messages: as in the table that it came from."""
+        return self.column_names if self.inputs is None else self.inputs
 
     @cached_property
     def kinds(self) -> tuple[tuple[ColumnKind, ...], ...]:

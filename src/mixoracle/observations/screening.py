@@ -20,7 +20,8 @@ import numpy as np
 from mixoracle._arrays import Floats
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.observations.columns import NO_REMARKS, Spelling, is_missing, spelled_number
-from mixoracle.observations.grouping import Choices, InputColumns, as_refs
+from mixoracle.observations.grouping import Choices, as_refs
+from mixoracle.observations.input_columns import InputColumns
 from mixoracle.observations.numerals import spell_numerals
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model.reading import learned_reading
 from mixoracle.observations.frames import as_blocks, as_dense, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns, screened_frame
-from mixoracle.observations.grouping import Choices, InputColumns
+from mixoracle.observations.grouping import Choices
+from mixoracle.observations.input_columns import InputColumns
 from mixoracle.observations.record import Observations
 from mixoracle.observations.screening import check_levels
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mixoracle.model import LatentModel
+    from mixoracle.model.exposure import Exposure
 
 
 @dataclass(frozen=True)
@@ -74,25 +76,33 @@ class Source:
         return cls(listed, columns=kept, all_columns=tuple(labels), inputs=inputs)
 
     def kept_with(
-        self, model: LatentModel, learned: Observations, aside: Bools, limits: Floats
+        self,
+        model: LatentModel,
+        learned: Observations,
+        aside: Bools,
+        limits: Floats,
+        exposure: Exposure | None = None,
     ) -> LatentModel:
         """The model with all that reading new rows needs."""
         if model.components is None:
             return model
         ends = np.cumsum(learned.widths)
-        names = self.inputs or learned.column_names
+        exposed = [exposure is not None and name in exposure.variables for name in learned.names]
+        names = learned.titles if exposure is not None else self.inputs or learned.column_names
         columns = [
-            names[end - width : end] for end, width in zip(ends, learned.widths, strict=True)
+            names[end - width : end - last]
+            for end, width, last in zip(ends, learned.widths, exposed, strict=True)
         ]
+        levels = [block[: len(own)] for block, own in zip(learned.levels, columns, strict=True)]
         blocks = [learned[name] for name in learned.names]
-        reading = learned_reading(model, columns, learned.levels, blocks, aside, limits)
+        reading = learned_reading(model, columns, levels, blocks, aside, limits, exposure)
         return replace(model, reading=reading)
 
     def learned_from(self, X: Any) -> Observations:
         """The rows to learn from; refuse columns whose levels would exhaust memory."""
         held = self.observe(X)
         levels = [labels for block in held.levels for labels in block]
-        check_levels(held.column_names, levels, held.n_samples)
+        check_levels(held.titles, levels, held.n_samples)
         return held
 
     def observe(self, X: Any) -> Observations:
@@ -111,8 +121,9 @@ class Source:
         array = as_array(X, "the array of observations")
         if n_columns is not None and array.ndim == 2 and array.shape[1] != n_columns:
             raise InvalidInputError(
-                f"new rows should have the {n_columns} columns that were learned from; got "
-                f"{array.shape[1]}: select them, or give a frame, whose columns go by name"
+                f"new rows should have the {n_columns} columns that were learned from; X has "
+                f"{array.shape[1]} features, but LatentGraphLearner is expecting {n_columns} "
+                "features as input: select them, or give a frame, whose columns go by name"
             )
         if self.widths is None:
             return Observations.from_array(array, self.groups)

@@ -34,7 +34,8 @@ from mixoracle.observations.columns import (
 )
 from mixoracle.observations.dialects import TextFile, TextOptions, understand
 from mixoracle.observations.gathering import gathered
-from mixoracle.observations.grouping import Choices, InputColumns, declared_columns
+from mixoracle.observations.grouping import Choices, declared_columns
+from mixoracle.observations.input_columns import InputColumns
 from mixoracle.observations.numerals import (
     COMMA,
     may_mean_thousands,

@@ -40,7 +40,7 @@ class ComponentTable:
     probabilities of the components. ``more_lines`` and ``more_components`` are not shown.
     """
 
-    states: tuple[tuple[str, tuple[int, ...]], ...]
+    states: tuple[tuple[str, tuple[str, ...]], ...]
     weights: tuple[float, ...]
     lines: tuple[Line, ...]
     more_lines: int
@@ -81,7 +81,7 @@ def component_table(
     weights = model.joint.marginal(parents).table.ravel()[:shown]
     return ComponentTable(
         states=tuple(
-            (model.latent_names[j], tuple(int(s) for s in row))
+            (model.latent_names[j], tuple(model.states_of(j)[s] for s in row))
             for j, row in zip(parents, states, strict=True)
         ),
         weights=tuple(float(w) for w in weights),

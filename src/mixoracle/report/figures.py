@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle.model import LatentModel
+from mixoracle.model.state_names import joint_state_names
 from mixoracle.report import svg
 from mixoracle.report.charts import (
     component_colour,
@@ -72,8 +73,9 @@ def plot_joint(model: LatentModel, ax: Axes | None = None) -> Axes:
     ax = _new_axes(_joint_size(model)) if ax is None else ax
     states, heights = zip(*likeliest_states(model, _MAX_STATES), strict=True)
     places = np.arange(len(states))
+    shown_states = [joint_state_names(model, state) for state in states]
     ax.barh(places, heights, color=svg.PALETTE[0], height=0.72)
-    ax.set_yticks(places, [" ".join(map(str, s)) for s in states], fontsize=_POINTS["small"])
+    ax.set_yticks(places, [" ".join(s) for s in shown_states], fontsize=_POINTS["small"])
     ax.invert_yaxis()
     ax.set_xlabel("probability")
     shown = [fitted(name, 60, 9) for name in model.latent_names]

@@ -26,6 +26,7 @@ from mixoracle._documents import parse_json, typed
 from mixoracle._scratch import LOCK_FILE, hold, left_folders, remove_folder
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import LatentModel
+from mixoracle.model.state_names import state_labels
 from mixoracle.report.cells import cell_text, text_cell
 from mixoracle.report.consistency import refuse_contradictions
 from mixoracle.report.evidence import Evidence
@@ -38,10 +39,11 @@ STATES_FILE = "states.csv"
 REPORT_FILE = "report.html"
 GRAPH_FILE = "graph.svg"
 MODEL_FILE = "model.json"
+ALTERNATIVES_FOLDER = "alternatives"
 # Only a folder that holds nothing else was made by us, and only such a one may be replaced.
 _OURS = (
     *(RUN_FILE, EVIDENCE_FILE, STATES_FILE, REPORT_FILE, GRAPH_FILE, MODEL_FILE),
-    *("arrays-*.npz", "data.csv", "truth"),
+    *("arrays-*.npz", "data.csv", "truth", ALTERNATIVES_FOLDER),
 )
 # Our run.json says one of these: how a result was learned, or how a problem was drawn.
 _OUR_RUNS = ("settings", "simulated")
@@ -69,16 +71,21 @@ class Result:
 
 @contextmanager
 def new_folder(
-    path: str | PathLike[str], *, replace: bool = False, data: Path | None = None
+    path: str | PathLike[str],
+    *,
+    replace: bool = False,
+    data: Path | None = None,
+    how: str = "--force",
 ) -> Iterator[Path]:
     """Give a folder to fill; it becomes ``path`` when the block ends well, else it vanishes.
 
-    With ``replace`` an earlier folder of ours gives way, unless ``data`` lies in it.
+    With ``replace`` an earlier folder of ours gives way, unless ``data`` lies in it; ``how`` is
+    what the user says for that.
     """
     # The whole path, since "." has no name of its own and a link should stay one.
     target = Path(path).resolve()
     _clear_left(target)
-    _refuse_to_overwrite(target, Path(path), replace)
+    _refuse_to_overwrite(target, Path(path), replace, how)
     if data is not None and target in data.resolve().parents and any(target.iterdir()):
         raise InvalidInputError(
             f"{path} holds the data themselves ({data.name}) and is not replaced, even with "
@@ -93,7 +100,7 @@ def new_folder(
             filled.mkdir()
             yield filled
             # Somebody else may have made the folder in the meantime.
-            _refuse_to_overwrite(target, Path(path), replace)
+            _refuse_to_overwrite(target, Path(path), replace, how)
             if target.exists():
                 target.rename(scratch / _REPLACED)
             filled.rename(target)
@@ -110,7 +117,7 @@ def _clear_left(target: Path) -> None:
         remove_folder(left)
 
 
-def _refuse_to_overwrite(target: Path, shown: Path, replace: bool) -> None:
+def _refuse_to_overwrite(target: Path, shown: Path, replace: bool, how: str) -> None:
     if not target.exists():
         return
     if not target.is_dir():
@@ -119,13 +126,12 @@ def _refuse_to_overwrite(target: Path, shown: Path, replace: bool) -> None:
         return
     if not replace:
         raise InvalidInputError(
-            f"{shown} exists already and would be overwritten; choose another folder, or say "
-            "--force"
+            f"{shown} exists already and would be overwritten; choose another folder, or say {how}"
         )
     if not _is_ours(target):
         raise InvalidInputError(
             f"{shown} holds files that mixoracle did not make and is not replaced, even with "
-            "--force; choose another folder"
+            f"{how}; choose another folder"
         )
 
 
@@ -237,19 +243,26 @@ def write_states(
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(list(map(text_cell, (id_title, *model.latent_names, *certain))))
-        for r, row in enumerate(states.tolist()):
+        for r, row in enumerate(state_labels(model, states)):
             sure = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in chosen]
-            writer.writerow([r if ids is None else text_cell(ids[r]), *row, *sure])
+            writer.writerow([r if ids is None else text_cell(ids[r]), *map(text_cell, row), *sure])
 
 
 def read_states(path: Path, model: LatentModel) -> NDArray[np.int64]:
     """Read the states that :func:`write_states` wrote, (N, m)."""
+    m = model.n_latent
     try:
         with path.open(encoding="utf-8", newline="") as stream:
-            titles, *rows = list(csv.reader(stream))
-            header = list(map(cell_text, titles))
+            header, *rows = [list(map(cell_text, row)) for row in csv.reader(stream)]
             places = [header.index(name, 1) for name in model.latent_names]
-            states = [[int(row[place]) for place in places] for row in rows]
+            called = [{name: s for s, name in enumerate(model.states_of(j))} for j in range(m)]
+            states = [
+                [
+                    known[row[place]] if row[place] in known else int(row[place])
+                    for place, known in zip(places, called, strict=True)
+                ]
+                for row in rows
+            ]
     except (ValueError, IndexError) as error:
         raise FileFormatError(f"{path} is not a table of states: {error}") from error
     return np.array(states, dtype=np.int64).reshape(len(states), model.n_latent)

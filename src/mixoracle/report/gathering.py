@@ -10,7 +10,7 @@ Assumes a fitted learner and the observations that it learned from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
+from mixoracle.model.state_names import joint_state_names
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import with_levels
 from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
@@ -61,7 +62,10 @@ def gather(
         if column.levels is not None and not had_levels[place]
     ]
     observations = _without_set_aside(with_levels(observations, answers), fitted.set_aside_)
-    columns = [_numeric_columns(observations, name) for name in model.observed_names]
+    exposed = () if model.reading is None else model.reading.exposed
+    columns = [
+        _numeric_columns(observations, name, name in exposed) for name in model.observed_names
+    ]
     labels = model.component_of_states(fitted.states_)
     pairs = islice(combinations(range(n), 2), MAX_PAIRS)
     return Evidence(
@@ -110,7 +114,7 @@ def _without_set_aside(observations: Observations, set_aside: NDArray[np.bool_])
         return observations
     aside = np.repeat(set_aside, observations.widths, axis=1)
     values = np.where(aside, np.nan, observations.values)
-    return Observations(values, observations.names, observations.widths, observations.levels)
+    return replace(observations, values=values)
 
 
 def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iterator[str]:
@@ -184,7 +188,10 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     rare = np.argwhere(is_rare)
     order = np.argsort(table[tuple(rare.T)], kind="stable")
     return tuple(
-        ", ".join(f"{name}={s}" for name, s in zip(model.latent_names, state, strict=True))
+        ", ".join(
+            f"{name}={s}"
+            for name, s in zip(model.latent_names, joint_state_names(model, state), strict=True)
+        )
         + f" ({cases[tuple(state)]:.1f} cases)"
         for state in rare[order]
     )
@@ -210,13 +217,17 @@ class _Numeric:
     block: Floats
 
 
-def _numeric_columns(observations: Observations, name: str) -> _Numeric:
-    """The columns of a variable as numbers; each level of a categorical one as 0 or 1."""
+def _numeric_columns(observations: Observations, name: str, exposed: bool) -> _Numeric:
+    """The columns of a variable as numbers; each level of a categorical one as 0 or 1.
+
+    An exposure, the last column, is not shown.
+    """
     place = observations.index(name)
     start = sum(observations.widths[:place])
     columns: list[tuple[str, bool, Floats]] = []
-    for at, levels in enumerate(observations.levels[place], start):
-        title, values = observations.column_names[at], observations.values[:, at]
+    shown = observations.levels[place][: -1 if exposed else None]
+    for at, levels in enumerate(shown, start):
+        title, values = observations.titles[at], observations.values[:, at]
         if levels is None:
             columns.append((title, False, values))
         for code, level in enumerate(levels or ()):

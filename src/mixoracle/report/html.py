@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixoracle.model import LatentModel
+from mixoracle.model.state_names import joint_state_names
 from mixoracle.report import charts, svg, words
 from mixoracle.report.components import component_table, level_bars
 from mixoracle.report.evidence import Count, Evidence
@@ -55,7 +56,10 @@ def render(result: Result) -> str:
         script_digest=_digest(script),
         graph=svg.draw(model, interactive=True),
         joint=charts.joint_picture(model),
-        joint_rows=charts.likeliest_states(model, _MAX_STATES),
+        joint_rows=[
+            (joint_state_names(model, states), p)
+            for states, p in charts.likeliest_states(model, _MAX_STATES)
+        ],
         n_joint=model.joint.table.size,
         # Failed assumptions come first: a reader has to know them.
         verdicts=sorted(evidence.verdicts, key=lambda v: _FAILS_FIRST.index(v.holds)),
@@ -144,6 +148,8 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:
     return {
         "number": j,
         "name": names[j],
+        "states": model.states_of(j),
+        "named": model.state_names[j] is not None,
         "colour": svg.latent_colour(j),
         "marginal": model.joint.marginal([j]).table.tolist(),
         "sizes": evidence.state_sizes[j],
@@ -164,7 +170,8 @@ def _conditional(model: LatentModel, j: int, given: list[int]) -> dict[str, Any]
         weights = table[states]
         total = float(weights.sum())
         known = tuple(float(w) / total for w in weights) if total > 0 else None
-        rows.append((states, known))
+        called = tuple(model.states_of(k)[state] for k, state in zip(given, states, strict=True))
+        rows.append((called, known))
     return {"given": [model.latent_names[k] for k in given], "rows": rows}
 
 

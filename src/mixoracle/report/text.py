@@ -190,6 +190,7 @@ def model_document(model: LatentModel) -> dict[str, Any]:
             {
                 "name": name,
                 "states": size,
+                "state_names": list(model.states_of(j)),
                 "drives": [model.observed_names[i] for i in model.children(j)],
             }
             for j, (name, size) in enumerate(zip(names, model.domain_sizes, strict=True))

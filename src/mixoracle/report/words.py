@@ -143,7 +143,11 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
     sentences = []
     for j, (name, size) in enumerate(zip(model.latent_names, model.domain_sizes, strict=True)):
         total = max(sum(evidence.state_sizes[j]), 1)
-        shares = ", ".join(f"{count / total:.0%}" for count in evidence.state_sizes[j])
+        named = [f"{state} " for state in model.state_names[j] or ("",) * size]
+        shares = ", ".join(
+            f"{state.lstrip()}{count / total:.0%}"
+            for state, count in zip(named, evidence.state_sizes[j], strict=True)
+        )
         driven = listed([model.observed_names[i] for i in model.children(j)])
         sentences.append(
             f"{shortened(name)} has {_n(size, 'state')} ({shares} of cases) and drives "

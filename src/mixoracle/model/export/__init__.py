@@ -24,6 +24,7 @@ from mixoracle.model.export.graph import (
     to_graphml,
 )
 from mixoracle.model.export.jsonfile import read_json, to_json
+from mixoracle.model.export.others import to_dowhy, to_pgmpy
 from mixoracle.model.storage import write_atomically
 
 if TYPE_CHECKING:
@@ -43,8 +44,10 @@ __all__ = [
     "to_bif",
     "to_dagitty",
     "to_dot",
+    "to_dowhy",
     "to_graphml",
     "to_json",
+    "to_pgmpy",
     "to_pyagrum",
     "to_xmlbif",
     "write",

@@ -40,8 +40,9 @@ def to_pyagrum(model: LatentModel, edges: frozenset[Edge] | None = None) -> Any:
     # pyAgrum's strings end at the first NUL, so names with one are escaped.
     names = [escaped(name) if "\0" in name else name for name in model.latent_names]
     network = pyagrum.BayesNet("mixoracle")
-    for name, size in zip(names, model.domain_sizes, strict=True):
-        network.add(pyagrum.LabelizedVariable(name, name, [str(state) for state in range(size)]))
+    for j, name in enumerate(names):
+        states = [escaped(s) if "\0" in s else s for s in model.states_of(j)]
+        network.add(pyagrum.LabelizedVariable(name, name, states))
     for i, j in sorted(chosen):
         network.addArc(names[i], names[j])
     for node in range(model.n_latent):

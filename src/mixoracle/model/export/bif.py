@@ -96,11 +96,11 @@ def to_bif(model: LatentModel) -> str:
     size = model.latent_graph.size
     note = f"// one of {size} equivalent DAGs; all have this joint distribution"
     blocks = [note, "network mixoracle {\n}"]
-    for name, original, states in zip(names, model.latent_names, model.domain_sizes, strict=True):
-        labels = ", ".join(f"s{state}" for state in range(states))
+    labels = _state_labels(model)
+    for name, original, states in zip(names, model.latent_names, labels, strict=True):
         kept = f'  property {_NAME_PROPERTY} = "{quote(original, safe="")}" ;\n'
         blocks.append(
-            f"variable {name} {{\n  type discrete [ {states} ] {{ {labels} }};\n"
+            f"variable {name} {{\n  type discrete [ {len(states)} ] {{ {', '.join(states)} }};\n"
             f"{kept if name != original else ''}}}"
         )
     for node, parents in enumerate(parents_of(edges, model.n_latent)):
@@ -113,10 +113,19 @@ def _probability(model: LatentModel, names: list[str], node: int, parents: list[
     if not parents:
         return f"probability ( {names[node]} ) {{\n  table {_numbers(rows)};\n}}"
     lines = [f"probability ( {names[node]} | {', '.join(names[j] for j in parents)} ) {{"]
+    labels = _state_labels(model)
     for states in product(*(range(model.domain_sizes[j]) for j in parents)):
-        given = ", ".join(f"s{state}" for state in states)
+        given = ", ".join(labels[j][state] for j, state in zip(parents, states, strict=True))
         lines.append(f"  ({given}) {_numbers(rows[states])};")
     return "\n".join([*lines, "}"])
+
+
+def _state_labels(model: LatentModel) -> list[list[str]]:
+    """The states of each latent as identifiers, close to their names where they have some."""
+    return [
+        [f"s{state}" for state in range(size)] if states is None else identifiers(states, _KEYWORDS)
+        for size, states in zip(model.domain_sizes, model.state_names, strict=True)
+    ]
 
 
 def _numbers(row: Floats) -> str:
@@ -258,11 +267,12 @@ def to_xmlbif(model: LatentModel) -> str:
     ET.SubElement(network, "NAME").text = "mixoracle"
     note = f"one of {model.latent_graph.size} equivalent DAGs"
     ET.SubElement(network, "PROPERTY").text = note
-    for name, original, size in zip(names, model.latent_names, model.domain_sizes, strict=True):
+    labels = _state_labels(model)
+    for name, original, states in zip(names, model.latent_names, labels, strict=True):
         variable = ET.SubElement(network, "VARIABLE", TYPE="nature")
         ET.SubElement(variable, "NAME").text = name
-        for state in range(size):
-            ET.SubElement(variable, "OUTCOME").text = f"s{state}"
+        for state in states:
+            ET.SubElement(variable, "OUTCOME").text = state
         if name != original:
             ET.SubElement(variable, "PROPERTY").text = _XML_NAME_PROPERTY + quote(original, safe="")
     edges = model.latent_graph.extension()

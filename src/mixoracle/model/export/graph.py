@@ -229,8 +229,10 @@ def _data(element: ET.Element) -> dict[str, str]:
 def to_dot(model: LatentModel) -> str:
     """Write G as a DOT digraph; open edges of Λ have no arrowhead."""
     lines = ["digraph G {"]
-    for j, (name, size) in enumerate(zip(model.latent_names, model.domain_sizes, strict=True)):
-        lines.append(f"  h{j} [shape=ellipse, label={_dot_string(f'{name} ({size} states)')}];")
+    for j, name in enumerate(model.latent_names):
+        named = model.state_names[j]
+        states = f"{model.domain_sizes[j]} states" if named is None else ", ".join(named)
+        lines.append(f"  h{j} [shape=ellipse, label={_dot_string(f'{name} ({states})')}];")
     for i, name in enumerate(model.observed_names):
         lines.append(f"  x{i} [shape=box, label={_dot_string(name)}];")
     lines += [f"  h{i} -> h{j};" for i, j in sorted(model.latent_graph.directed)]

@@ -34,8 +34,10 @@ def to_json(model: LatentModel) -> str:
         "format": FORMAT,
         "version": VERSION,
         "latents": [
-            {"name": name, "n_states": size}
-            for name, size in zip(model.latent_names, model.domain_sizes, strict=True)
+            {"name": name, "n_states": size, "states": None if held is None else list(held)}
+            for name, size, held in zip(
+                model.latent_names, model.domain_sizes, model.state_names, strict=True
+            )
         ],
         "observed": [
             {"name": name, "parents": list(model.parents(i))}
@@ -104,6 +106,7 @@ def _build(document: dict[str, Any]) -> LatentModel:
         ),
         components=None if held is None else tuple(_component(entry) for entry in held),
         reading=Reading.from_json(document.get("reading")),
+        state_names=tuple(entry.get("states") for entry in latents),
     )
 
 

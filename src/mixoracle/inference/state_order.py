@@ -1,0 +1,114 @@
+"""In which order the states of a latent are counted: from low to high, else by frequency.
+
+States have an order where the means of the latent's children agree on one: put in it, nearly all
+that changes from state to state goes on in the same direction, in each column upwards or in each
+downwards. Then they are counted so that the columns, in units of their own spread, rise on the
+whole; with two states that is always so. Otherwise the most frequent state comes first. Columns of
+levels take part where the labels are numbers.
+
+Numbering means nothing to learning, so this is done once, when a model is made of a solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mixoracle._arrays import Floats, Integers
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.model import Bipartite, ComponentSet
+from mixoracle.observations.columns import Levels, spelled_number
+
+# The share of all changes from state to state that goes on in one direction, at least.
+_ONE_DIRECTION = 0.9
+
+
+def state_orders(
+    table: Floats, graph: Bipartite, components: Sequence[ComponentSet], prepared: Prepared
+) -> list[Integers]:
+    """For each latent its states in the order in which they are to be counted.
+
+    ``table`` is P(H), ``components`` are in own units and in the order of the observations.
+    """
+    orders = []
+    for j in range(graph.n_latent):
+        columns = list(_column_means(table, graph, components, prepared, j))
+        ordered = low_to_high(np.stack(columns, axis=1)) if columns else None
+        others = tuple(axis for axis in range(table.ndim) if axis != j)
+        frequent = np.argsort(-table.sum(axis=others), kind="stable").astype(np.int64)
+        orders.append(frequent if ordered is None else ordered)
+    return orders
+
+
+def low_to_high(means: Floats) -> Integers | None:
+    """The order of states by their means (states, columns); None where the columns have no order.
+
+    Examples
+    --------
+    >>> low_to_high(np.array([[5.0, 9.0], [1.0, 2.0], [3.0, 4.0]])).tolist()
+    [1, 2, 0]
+    >>> low_to_high(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])) is None
+    True
+    """
+    centred = means - means.mean(axis=0)
+    left, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    order = np.argsort(left[:, 0] * lengths[0], kind="stable").astype(np.int64)
+    steps = np.diff(means[order], axis=0)
+    net = steps.sum(axis=0)
+    if np.abs(net).sum() < _ONE_DIRECTION * np.abs(steps).sum() or not steps.any():
+        return None
+    # Where as much rises as falls, the first column decides.
+    rises = net.sum() if abs(net.sum()) > 1e-9 * np.abs(net).sum() else net[0]
+    return order if rises > 0 else order[::-1].copy()
+
+
+def _column_means(
+    table: Floats,
+    graph: Bipartite,
+    components: Sequence[ComponentSet],
+    prepared: Prepared,
+    j: int,
+) -> Iterator[Floats]:
+    """The mean of each column of each child in each state of a latent, in units of its spread."""
+    for i in np.flatnonzero(graph.adjacency[:, j]).tolist():
+        shares = _component_shares(table, graph, i, j)
+        block, levels = prepared.measured[i], prepared.observations.levels[i]
+        for column, values, numbers in _numeric(components[i], levels):
+            seen = block[:, column][~np.isnan(block[:, column])]
+            spread = float(np.std(seen if numbers is None else numbers[seen.astype(np.int64)]))
+            if spread > 0 and np.all(np.isfinite(values)):
+                yield shares @ values / spread
+
+
+def _component_shares(table: Floats, graph: Bipartite, observed: int, j: int) -> Floats:
+    """P(component of X_i | state of H_j), (states, components)."""
+    parents = np.flatnonzero(graph.adjacency[observed]).tolist()
+    dropped = tuple(axis for axis in range(table.ndim) if axis not in parents)
+    weights = table.sum(axis=dropped)
+    axis = parents.index(j)
+    shares = np.zeros((table.shape[j], *weights.shape))
+    for state in range(table.shape[j]):
+        at = tuple(state if a == axis else slice(None) for a in range(weights.ndim))
+        total = weights[at].sum()
+        shares[(state, *at)] = weights[at] / total if total > 0 else 1.0 / weights[at].size
+    return shares.reshape(table.shape[j], -1)
+
+
+def _numeric(
+    components: ComponentSet, levels: Sequence[Levels | None]
+) -> Iterator[tuple[int, Floats, Floats | None]]:
+    """Each column that has a mean: its place, the mean in each component, numbers of its levels."""
+    averages = components.averages()
+    places = np.array([entry.column for entry in averages.entries])
+    for column, labels in enumerate(levels):
+        own = averages.values[:, places == column]
+        if not own.shape[1]:  # an exposure, which has no mean of its own
+            continue
+        if labels is None:
+            yield column, own[:, 0], None
+            continue
+        spelled = [spelled_number(label) for label in labels]
+        if len(spelled) == own.shape[1] and all(number is not None for number in spelled):
+            numbers = np.array(spelled, dtype=np.float64)
+            yield column, own @ numbers, numbers

@@ -1,0 +1,251 @@
+"""What a fitted learner can tell: states of new rows, tables with names, a summary, a report.
+
+Everything here is read off a fitted learner and changes nothing in it. The learner keeps the rows
+that it learned from for as long as it lives, so that these need no data; a pickle of it does not
+hold them, and then the rows have to be given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mixoracle._arrays import Floats, Integers
+from mixoracle._checks import check_whole, make_generator
+from mixoracle.assumptions import Verdict
+from mixoracle.background import LABEL as BACKGROUND_LABEL
+from mixoracle.errors import InvalidInputError
+from mixoracle.inference import rival
+from mixoracle.mixtures.columns import Column, without_repeated
+from mixoracle.model import LatentModel
+from mixoracle.model.frames import effects_frame, state_means
+from mixoracle.model.posterior import (
+    draw,
+    mean_log_likelihood,
+    most_likely_states,
+    state_probabilities,
+)
+from mixoracle.model.reading import without_outlying
+from mixoracle.model.state_names import state_labels, states_of
+from mixoracle.observations import Observations
+from mixoracle.observations.answers import conform
+from mixoracle.observations.new_rows import new_rows
+from mixoracle.observations.source import Source
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from mixoracle.report.evidence import Evidence
+    from mixoracle.report.summary import Summary
+
+RandomState = int | np.random.Generator | None
+# Without these the graph or P(H) is not identifiable; the others only decide which method works.
+# A model that contradicts what the user knows is not the model that was asked for.
+_ESSENTIAL = (
+    "obs:counting",
+    "assm:twins",
+    "assum:ssc",
+    "assump:strong:NZ",
+    "assump:strong:SDC",
+    BACKGROUND_LABEL,
+    rival.LABEL,
+)
+
+
+def essential_failure(verdicts: tuple[Verdict, ...]) -> str:
+    """What failed that matters, in one sentence; empty where nothing did."""
+    failed = [v for v in verdicts if v.holds is False and v.label in _ESSENTIAL]
+    return "; ".join(f"{verdict.name}: {verdict.message}" for verdict in failed)
+
+
+class LabelledResults(TransformerMixin):  # type: ignore[misc]
+    """The results of a fitted learner under their names."""
+
+    model_: LatentModel
+    states_: Integers
+    assumptions_: tuple[Verdict, ...]
+    observations_: Observations | None
+    columns_: tuple[Column, ...]
+    _limits: Floats
+    _source: Source
+    _learned_from: Observations
+
+    def predict(self, X: Any) -> Integers:
+        """The most likely state of each latent in each row, (N, m)."""
+        return most_likely_states(self._fitted(), self._blocks(X))
+
+    def predict_proba(self, X: Any) -> list[Floats]:
+        """For each latent the probability of each of its states, an (N, dim_j) array each."""
+        return state_probabilities(self._fitted(), self._blocks(X))
+
+    def score(self, X: Any, y: object = None) -> float:
+        """The mean log-likelihood of the rows; larger is better. ``y`` is ignored."""
+        return mean_log_likelihood(self._fitted(), self._blocks(X))
+
+    def sample(
+        self, n_samples: int = 1, random_state: RandomState = None
+    ) -> tuple[Observations, Integers]:
+        """Draw new rows from the learned model, and the (n_samples, m) states behind them."""
+        check_whole("n_samples", n_samples, at_least=1)
+        model = self._fitted()
+        blocks, states = draw(model, n_samples, make_generator(random_state))
+        like = self._learned_from
+        return dataclasses.replace(like, values=np.hstack(blocks), ids=None), states
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the learned graph with matplotlib."""
+        return self._fitted().plot(ax)
+
+    def _blocks(self, X: Any) -> list[Floats]:
+        """The blocks of new rows in the order of the model, grouped as in fit."""
+        model = self._fitted()
+        if model.reading is not None and model.reading.exposure is not None:
+            rows = new_rows(model, X).blocks
+            return without_outlying(model.components or (), rows, self._limits)
+        observations = self._source.observe(X)
+        unknown = [name for name in model.observed_names if name not in observations]
+        if unknown:
+            raise InvalidInputError(
+                f"new rows should have the variables that were learned from; {unknown[0]!r} is "
+                f"missing, there are {', '.join(observations.names)}"
+            )
+        blocks = conform(observations, model.observed_names, self._learned_from)
+        blocks = without_repeated(blocks, self.columns_)
+        return without_outlying(model.components or (), blocks, self._limits)
+
+    def summary(self) -> Summary:
+        """What was found and what to trust, in sentences; HTML in a notebook."""
+        from mixoracle.report.summary import Summary
+
+        return Summary(self._fitted(), self._evidence(self.learned_rows()))
+
+    def states_frame(self, X: Any = None) -> pd.DataFrame:
+        """The state of each latent in each row, and its probability ``P(H1)``, as a frame.
+
+        Rows are those that were learned from, or new ones ``X``. The index holds the identifiers of
+        the rows where the data have them, and the index of a frame ``X``.
+        """
+        import pandas as pd
+
+        model = self._fitted()
+        rows = self.learned_rows() if X is None else X
+        states = self.states_ if X is None else self.predict(X)
+        held = self.predict_proba(rows)
+        each = np.arange(len(states))
+        called = np.array(state_labels(model, states), dtype=object).reshape(states.shape)
+        columns: dict[str, Any] = {}
+        for j, name in enumerate(model.latent_names):
+            unnamed = model.state_names[j] is None
+            columns[name] = (
+                states[:, j] if unnamed else pd.Categorical(called[:, j], states_of(model, j))
+            )
+        columns |= {
+            f"P({name})": held[j][each, states[:, j]] for j, name in enumerate(model.latent_names)
+        }
+        ids = getattr(rows, "ids", None)
+        index = pd.Index(ids) if ids is not None else getattr(X, "index", pd.RangeIndex(len(each)))
+        return pd.DataFrame(columns, index=index)
+
+    def state_means(self) -> pd.DataFrame:
+        """What each state does; see :meth:`LatentModel.state_means`."""
+        return state_means(self._fitted())
+
+    def effects_frame(self) -> pd.DataFrame:
+        """What follows from setting each latent; see :meth:`LatentModel.effects_frame`."""
+        return effects_frame(self._fitted())
+
+    def report(self, folder: str | PathLike[str], X: Any = None, *, replace: bool = False) -> Path:
+        """Write the folder that ``mixoracle learn`` writes: report, model, states, graph.
+
+        ``X`` are the rows that were learned from, needed after unpickling only. A folder that is
+        there is kept, unless ``replace`` and mixoracle made it.
+        """
+        from mixoracle.report.folder import Result, new_folder, write_result
+        from mixoracle.report.run import run_record
+
+        observations = self.learned_rows() if X is None else self._observe(X)
+        evidence = self._evidence(observations)
+        source = {
+            "file": "a table in memory",
+            "sha256": hashlib.sha256(observations.values.tobytes()).hexdigest(),
+            "declared": {},
+        }
+        params = self.get_params(deep=False)
+        settings = {name: _plain(value) for name, value in params.items()}
+        settings["seed"] = settings.pop("random_state")
+        run = run_record(observations, evidence, source, settings, {})
+        probabilities = self.predict_proba(observations)
+        with new_folder(folder, replace=replace, how="replace=True") as target:
+            result = Result(self._fitted(), evidence, run)
+            write_result(target, result, self.states_, probabilities, observations.ids)
+        return Path(folder)
+
+    def transform(self, X: Any) -> Floats:
+        """The probability of each state of each latent in each row, side by side."""
+        held: list[Floats] = self.predict_proba(X)
+        return np.hstack(held) if held else np.zeros((self._observe(X).n_samples, 0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.non_deterministic = False
+        return tags
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """What the columns of :meth:`transform` are: ``H1=0, H1=1, …``."""
+        model = self._fitted()
+        names = [
+            f"{name}={state}"
+            for j, name in enumerate(model.latent_names)
+            for state in states_of(model, j)
+        ]
+        return np.array(names, dtype=object)
+
+    def _fitted(self) -> LatentModel:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def learned_rows(self) -> Observations:
+        """The rows as they were learned from; a pickle does not hold them."""
+        self._fitted()
+        if self.observations_ is None:
+            raise InvalidInputError(
+                "the rows that were learned from are not kept in a pickle; give them as X"
+            )
+        return self.observations_
+
+    def _observe(self, X: Any) -> Observations:
+        return self._source.observe(X)
+
+    def _evidence(self, observations: Observations) -> Evidence:
+        from mixoracle.report.gathering import gather
+
+        failure = essential_failure(self.assumptions_)
+        return gather(self, observations, failure)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "observations_" in state:
+            state["observations_"] = None
+        return state
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON holds it."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(held) for key, held in value.items()}
+    return repr(value)

@@ -1,0 +1,90 @@
+"""Two results side by side."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mixoracle import CPDAG, LatentModel
+from mixoracle.datasets import random_model
+from mixoracle.errors import InvalidInputError
+from mixoracle.metrics import differences, relabel
+
+
+def test_the_same_under_other_names(run, learned, tmp_path):
+    model = LatentModel.load(learned)
+    order = list(range(model.n_latent))[::-1]
+    turned = relabel(model, order).rename({name: f"c{name}" for name in model.latent_names})
+    turned.save(tmp_path / "other")
+    done = run("compare", learned, tmp_path / "other")
+    assert done.exit_code == 0, done.stderr
+    assert "have the same graph, up to names" in done.stdout
+    assert "H1 of result is cH1 of other" in done.stdout
+    found = json.loads(run("compare", learned, tmp_path / "other", "--json").stdout)
+    assert found["same_graph"] is True
+    assert found["joint_tv"] == pytest.approx(0)
+    assert found["same_states"] is None
+    found = json.loads(run("compare", learned, learned, "--json").stdout)
+    assert found["same_states"] == [1.0] * model.n_latent
+
+
+def test_differences_are_said_in_words():
+    first = random_model(2, 5, 2, random_state=0)
+    gamma = first.bipartite.copy()
+    i = int(np.flatnonzero(gamma[:, 0] & gamma.sum(axis=1) > 0)[0])
+    gamma[i, 1] = ~gamma[i, 1]
+    second = replace(first, bipartite=gamma, components=None, latent_graph=CPDAG(2))
+    second = second.rename({"H1": "a", "H2": "b"}, {"a": ["low", "high"]})
+    if not first.latent_graph.links and not first.latent_graph.directed:
+        first = replace(first, latent_graph=CPDAG(2, frozenset({(0, 1)})))
+    found = differences(first, second)
+    assert not found.is_same_graph
+    text = " ".join(found.sentences("one", "two"))
+    assert f"also drives {first.observed_names[i]}" in text
+    assert "H1 and H2 are not joined in two" in text
+    assert found.latents[0].states == (("0", "low"), ("1", "high"))
+
+
+def test_a_cause_without_a_counterpart():
+    first = random_model(3, 6, 2, random_state=1)
+    second = random_model(2, 6, 2, random_state=1)
+    text = " ".join(differences(first, second).sentences("one", "two"))
+    assert "has no counterpart in two" in text
+    assert "cannot be compared" in text
+    other = " ".join(differences(second, first).sentences("two", "one"))
+    assert "of one (drives" in other
+    assert "has no counterpart in two" in other
+
+
+def test_variables_of_one_model_alone():
+    first = random_model(2, 5, 2, random_state=0)
+    fewer = replace(
+        first,
+        observed_names=first.observed_names[:4],
+        bipartite=first.bipartite[:4],
+        components=None,
+    )
+    found = differences(first, fewer)
+    assert found.only_first == first.observed_names[4:]
+    assert "Only one has X5" in found.sentences("one", "two")[0]
+    strange = replace(first, observed_names=tuple("abcde"))
+    with pytest.raises(InvalidInputError, match="share none"):
+        differences(first, strange)
+
+
+def test_relabelled_states_keep_their_names():
+    model = random_model(2, 5, 2, random_state=0).rename(states={"H1": ["low", "high"]})
+    turned = relabel(model, [1, 0], [[0, 1], [1, 0]])
+    assert turned.state_names == (None, ("high", "low"))
+
+
+def test_alternatives_are_models(run, problem, tmp_path):
+    done = run("learn", problem / "data.csv", "--out", tmp_path / "out", "--alternatives", "--json")
+    assert done.exit_code == 0, done.stderr
+    folders = sorted((tmp_path / "out" / "alternatives").glob("*"))
+    for folder in folders:
+        assert run("compare", tmp_path / "out", folder).exit_code == 0
+        assert LatentModel.load(folder).reading is not None
+    again = run("learn", problem / "data.csv", "--out", tmp_path / "out", "--force", "-q")
+    assert again.exit_code == 0, again.stderr

@@ -1,0 +1,158 @@
+"""What a fitted learner shows: frames, summary, report, features, with the names of the data."""
+
+import pickle
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mixoracle import JointTable, LatentGraphLearner, LatentModel, Observations
+from mixoracle.errors import InvalidInputError
+from mixoracle.report.folder import read_result
+
+
+def table(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    worn, leaky = rng.random(n) < 0.4, rng.random(n) < 0.3
+    return pd.DataFrame(
+        {
+            "part": [f"T{i:04d}" for i in range(n)],
+            "heat": rng.normal(np.where(worn, 60.0, 45.0), 2.0),
+            "torque": rng.normal(np.where(worn, 8.5, 5.0), 0.4),
+            "pressure": rng.normal(np.where(leaky, 3.1, 4.6), 0.2),
+            "flow": rng.normal(np.where(leaky, 900.0, 1200.0) + 500.0 * worn, 30.0),
+            "check": np.where(rng.random(n) < 0.1 + 0.8 * worn, "scratch", "good"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def learner():
+    fitted = LatentGraphLearner(random_state=0).fit(Observations.from_frame(table(), id="part"))
+    fitted.model_ = fitted.model_.rename(["wear", "seal"], {"wear": ["new", "worn"]})
+    return fitted
+
+
+def test_summary(learner):
+    text = str(learner.summary())
+    assert text.startswith("2 hidden causes found behind 400 cases of 5 measurements.")
+    assert "wear has 2 states (new 5" in text or "wear has 2 states (new 6" in text
+    assert "<li>" in learner.summary()._repr_html_()
+
+
+def test_states_frame(learner):
+    frame = learner.states_frame()
+    assert list(frame.columns) == ["wear", "seal", "P(wear)", "P(seal)"]
+    assert list(frame.index[:2]) == ["T0000", "T0001"]
+    assert list(frame["wear"].cat.categories) == ["new", "worn"]
+    assert frame["seal"].tolist() == learner.states_[:, 1].tolist()
+    assert frame["P(wear)"].between(0.5, 1.0).all()
+    new = table(5, seed=1).set_axis(list("abcde"))
+    assert list(learner.states_frame(new).index) == list("abcde")
+
+
+def test_state_means(learner):
+    means = learner.state_means()
+    assert list(means.index.names) == ["latent", "state"]
+    assert means.loc[("wear", "new"), "heat"] == pytest.approx(45, abs=1)
+    assert means.loc[("wear", "worn"), "check = scratch"] == pytest.approx(0.9, abs=0.1)
+    assert np.isnan(means.loc[("seal", "0"), "heat"])
+
+
+def test_effects_frame(learner):
+    effects = learner.effects_frame()
+    chosen = effects.query("cause == 'wear' and effect == 'check' and of == 'check = scratch'")
+    assert chosen["set_to"].tolist() == ["new", "worn"]
+    assert chosen["lower"].tolist() == pytest.approx([0.1, 0.9], abs=0.1)
+    assert chosen["identified"].all()
+    among = effects.query("cause == 'wear' and effect == 'seal'")
+    assert among.groupby("set_to")["lower"].sum().max() <= 1 + 1e-9
+
+
+def test_joint_tables():
+    joint = JointTable([[0.4, 0.1], [0.2, 0.3]])
+    frame = joint.to_frame()
+    assert list(frame.columns) == ["H1", "H2", "probability"]
+    assert frame.to_numpy().tolist() == [[0, 0, 0.4], [0, 1, 0.1], [1, 0, 0.2], [1, 1, 0.3]]
+    named = joint.to_frame(["a", "b"], [["low", "high"], "xy"])
+    assert named.iloc[2].tolist() == ["high", "x", 0.2]
+    with pytest.raises(InvalidInputError, match="as many names"):
+        joint.to_frame(["a"])
+    with pytest.raises(InvalidInputError, match="rename it"):
+        joint.to_frame(["a", "probability"])
+    xarray = pytest.importorskip("xarray")
+    held = joint.to_xarray(["a", "b"], [["low", "high"], ["x", "y"]])
+    assert isinstance(held, xarray.DataArray)
+    assert float(held.sel(a="high", b="x")) == 0.2
+
+
+def test_the_joint_frame_of_a_model_has_its_names(learner):
+    frame = learner.model_.joint_frame()
+    assert set(frame["wear"]) == {"new", "worn"}
+    assert frame["probability"].sum() == pytest.approx(1)
+
+
+def test_report_writes_what_the_command_line_writes(learner, tmp_path):
+    folder = learner.report(tmp_path / "result")
+    names = {path.name.split("-")[0] for path in folder.iterdir()}
+    assert names >= {"report.html", "model.json", "states.csv", "graph.svg", "run.json"}
+    result = read_result(folder)
+    assert result.model.latent_names == ("wear", "seal")
+    assert result.run["seed"] == 0
+    assert (folder / "states.csv").read_text().startswith("row,wear,seal,P(wear),P(seal)\nT0000,")
+    with pytest.raises(InvalidInputError, match="or say replace=True"):
+        learner.report(folder)
+    learner.report(folder, replace=True)
+    assert np.array_equal(LatentModel.load(folder).predict(table()), learner.states_)
+
+
+def test_a_pickle_holds_no_rows(learner):
+    again = pickle.loads(pickle.dumps(learner))
+    with pytest.raises(InvalidInputError, match="give them as X"):
+        again.summary()
+    assert np.array_equal(again.predict(table()), learner.states_)
+    assert len(again.states_frame(table())) == 400
+
+
+def test_transform_has_names():
+    frame = table(200).drop(columns="part")
+    learner = LatentGraphLearner(random_state=0).set_output(transform="pandas")
+    found = learner.fit_transform(frame)
+    assert list(found.columns) == ["H1=0", "H1=1", "H2=0", "H2=1"]
+    assert list(learner.get_feature_names_out()) == list(found.columns)
+    assert np.allclose(found.to_numpy(), np.hstack(learner.predict_proba(frame)))
+    assert list(learner.feature_names_in_) == list(frame.columns)
+    learner.fit(frame[["heat", "torque", "pressure"]].to_numpy())
+    assert not hasattr(learner, "feature_names_in_")
+
+
+def test_in_a_pipeline_names_and_groups_are_kept_where_they_can():
+    frame = table(200).drop(columns=["part", "check"])
+    groups = {"tool": ["heat", "torque"], "seal": ["pressure", "flow"]}
+    named = make_pipeline(StandardScaler(), LatentGraphLearner(random_state=0))
+    named.set_output(transform="pandas").fit(frame, latentgraphlearner__groups=groups)
+    assert named[-1].model_.observed_names == ("tool", "seal")
+    assert named[-1].model_.reading.columns[0] == ("heat", "torque")
+    bare = make_pipeline(StandardScaler(), LatentGraphLearner(random_state=0))
+    with pytest.raises(InvalidInputError, match=r"set_output\(transform=\"pandas\"\)"):
+        bare.fit(frame, latentgraphlearner__groups=groups)
+    with pytest.raises(InvalidInputError, match=r"set_output\(transform=\"pandas\"\)"):
+        bare.fit(frame, latentgraphlearner__groups="prefix")
+
+
+def test_a_graph_for_dowhy(learner):
+    graph = learner.model_.to_dowhy()
+    assert nx.is_directed_acyclic_graph(graph)
+    assert graph.nodes["wear"]["observed"] == "no"
+    assert graph.nodes["heat"]["observed"] == "yes"
+    assert graph.has_edge("wear", "heat")
+
+
+def test_a_network_for_pgmpy(learner):
+    pytest.importorskip("pgmpy")
+    network = learner.model_.to_pgmpy()
+    assert network.check_model()
+    assert network.get_cpds("wear").state_names["wear"] == ["new", "worn"]
