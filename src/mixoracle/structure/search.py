@@ -129,8 +129,8 @@ def search(
     task = _Task(
         joint=joint,
         n_samples=checked_sample_size(n_samples),
-        score=_scorer(score, joint, n_samples),
-        knowledge=(knowledge or Knowledge()).resolved(_labels(names, joint.n_latent)),
+        score=make_score(score, joint, n_samples),
+        knowledge=(knowledge or Knowledge()).resolved(named_nodes(names, joint.n_latent)),
         alpha=alpha,
         runner_up=runner_up,
     )
@@ -199,7 +199,7 @@ METHODS: dict[str, Callable[[_Task], SearchResult]] = {
 _SCORES: dict[str, type[BIC] | type[BDeu]] = {"bic": BIC, "bdeu": BDeu}
 
 
-def _scorer(score: str | Score, joint: JointTable, n_samples: float) -> Score:
+def make_score(score: str | Score, joint: JointTable, n_samples: float) -> Score:
     """A score by its short name, or the caller's own."""
     if isinstance(score, str):
         if score not in _SCORES:
@@ -220,7 +220,8 @@ def _scorer(score: str | Score, joint: JointTable, n_samples: float) -> Score:
     return score
 
 
-def _labels(names: Sequence[str] | None, n_latent: int) -> list[str]:
+def named_nodes(names: Sequence[str] | None, n_latent: int) -> list[str]:
+    """The names of the latents, checked; H1, H2, … where there are none."""
     if names is None:
         return [f"H{j + 1}" for j in range(n_latent)]
     if len(names) != n_latent or len(set(names)) != n_latent:
