@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import check_whole, make_generator
-from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.background import Background, ResolvedBackground
 from mixoracle.errors import (
     AssumptionFailedError,
@@ -53,6 +52,8 @@ from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
+from mixoracle.trust.edges import posterior_of
+from mixoracle.trust.essential import essential_failure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,17 +64,6 @@ if TYPE_CHECKING:
 RandomState = int | np.random.Generator | None
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
 LatentSearchStep = Callable[[JointTable, int], CPDAG]
-# Without these the graph or P(H) is not identifiable; the others only decide which method works.
-# A model that contradicts what the user knows is not the model that was asked for.
-_ESSENTIAL = (
-    "obs:counting",
-    "assm:twins",
-    "assum:ssc",
-    "assump:strong:NZ",
-    "assump:strong:SDC",
-    BACKGROUND_LABEL,
-    rival.LABEL,
-)
 
 
 class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
@@ -137,6 +127,9 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         Where the model comes from: the name of an oracle, or "knowledge".
     alternatives_ : tuple of Alternative
         Other candidates that were refined, best first.
+    edge_posterior_ : EdgePosterior or None
+        ``adjacency`` and ``arrows``: how probable each edge of Λ is, averaged over all DAGs; None
+        for more than 12 latents.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
     resolution_ : float
         The resolution of the model, infinite if every row was taken for what it is.
@@ -175,6 +168,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
     n_iter_: int
     repairs_: tuple[str, ...]
     corrections_: tuple[str, ...]
+    edge_posterior_: structure.EdgePosterior | None
     n_features_in_: int
     columns_: tuple[Column, ...]
     set_aside_: Bools
@@ -268,7 +262,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             rival.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
         )
-        failure = _failure(verdicts)
+        failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
         refinement = best.refinement
@@ -298,6 +292,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
                 Alternative(other, s.refinement.bic, refinement.bic - s.refinement.bic)
                 for s, (other, _) in zip(solutions[1:], models[1:], strict=True)
             ),
+            edge_posterior_=posterior_of(model, prepared.n_samples, best.known.edges),
             n_features_in_=sum(observations.widths),
             assumptions_=verdicts,
         )
@@ -391,9 +386,3 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
         return structure.learn(
             joint, n_samples, self.latent_search, known.edges, names=known.latent_names
         )
-
-
-def _failure(verdicts: tuple[assumptions.Verdict, ...]) -> str:
-    """What failed that matters, in one sentence; empty where nothing did."""
-    failed = [v for v in verdicts if v.holds is False and v.label in _ESSENTIAL]
-    return "; ".join(f"{verdict.name}: {verdict.message}" for verdict in failed)

@@ -12,6 +12,7 @@ from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.report.folder import Result
 from mixoracle.report.gathering import gather
+from mixoracle.trust.edges import posterior_of
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +72,7 @@ def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **chan
         set_aside_=np.zeros((observations.n_samples, model.n_observed), dtype=bool),
         resolution_=np.inf,
         resolutions_=(),
+        edge_posterior_=posterior_of(model, n_samples),
     )
     for name, value in changes.items():
         setattr(fitted, name, value)

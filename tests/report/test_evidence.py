@@ -118,6 +118,7 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         set_aside_=np.zeros((observations.n_samples, 1), dtype=bool),
         resolution_=np.inf,
         resolutions_=(),
+        edge_posterior_=None,
     )
     evidence = gather(fitted, observations)
     (effect,) = evidence.effects

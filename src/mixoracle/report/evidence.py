@@ -14,6 +14,7 @@ from typing import Any
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.mixtures.columns import Column
+from mixoracle.trust.edges import PairSupport
 
 EVIDENCE_FORMAT = "mixoracle.Evidence"
 EVIDENCE_VERSION = 2
@@ -108,6 +109,8 @@ class Evidence:
     failure: str = ""
     # Notes on the data, such as columns that were left out, a sentence each.
     notes: tuple[str, ...] = ()
+    # What can be claimed of each pair of latents; empty for a model that was not learned.
+    edges: tuple[PairSupport, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.observed_names)
@@ -158,6 +161,7 @@ _RECORDS: dict[str, Any] = {
     "alternatives": Alternative,
     "scatters": Scatter,
     "effects": Effect,
+    "edges": PairSupport,
 }
 
 

@@ -23,6 +23,7 @@ from mixoracle.model import LatentModel
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import with_levels
 from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
+from mixoracle.trust.edges import pair_supports
 
 if TYPE_CHECKING:
     from mixoracle import solving
@@ -95,6 +96,7 @@ def gather(
         converged=bool(fitted.converged_),
         n_iter=int(fitted.n_iter_),
         failure=failure,
+        edges=pair_supports(model, observations.n_samples, fitted.edge_posterior_),
         notes=(
             *notes,
             *_repeated_notes(fitted.columns_),

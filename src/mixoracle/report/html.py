@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixoracle.model import LatentModel
-from mixoracle.report import charts, svg, words
+from mixoracle.report import charts, claims, svg, words
 from mixoracle.report.components import component_table, level_bars
 from mixoracle.report.evidence import Count, Evidence
 from mixoracle.report.lettering import page_environment, printable, shortened
@@ -134,7 +134,6 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:
     """All about one latent."""
     graph, names = model.latent_graph, model.latent_names
     parents = [i for i, k in sorted(graph.directed) if k == j]
-    children = [k for i, k in sorted(graph.directed) if i == j]
     loose = sorted(k for pair in graph.undirected if j in pair for k in pair - {j})
     effects = sorted((e for e in evidence.effects if e.latent == j), key=lambda e: -e.share)
     # One table given all neighbours that could be causes, or one for each if it is too long.
@@ -147,9 +146,7 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:
         "colour": svg.latent_colour(j),
         "marginal": model.joint.marginal([j]).table.tolist(),
         "sizes": evidence.state_sizes[j],
-        "causes": [names[k] for k in children],
-        "caused_by": [names[k] for k in parents],
-        "depends_on": [names[k] for k in loose],
+        "relations": claims.relations_of(model, evidence.edges, j) if model.n_latent > 1 else [],
         "conditionals": [_conditional(model, j, conditions) for conditions in tables],
         "effects": effects,
     }

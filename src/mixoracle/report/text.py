@@ -7,6 +7,7 @@ Names are shown as they are, never read as markup.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from mixoracle.observations.columns import spelled_number
 from mixoracle.report import words
 from mixoracle.report.evidence import Evidence
 from mixoracle.report.words import by_kind
+from mixoracle.trust.edges import PairSupport
 
 if TYPE_CHECKING:
     from mixoracle.metrics import Comparison, StateAgreement
@@ -82,7 +84,7 @@ def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
     parts: list[Any] = [Text(words.headline(model, evidence), style="bold")]
     parts += [Text(f"  {line}") for line in words.findings(model, evidence)]
     parts += [Text(f"  {line}") for line in words.other_kind(model, evidence)]
-    edges = words.relations(model)
+    edges = words.relations(model, evidence)
     if edges:
         parts += [Text("Among the hidden causes:", style="bold"), *(Text(f"  {e}") for e in edges)]
     parts.append(trust_panel(model, evidence))
@@ -211,12 +213,21 @@ def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[s
         "missing_cells": sum(column.missing for column in evidence.columns),
         "notes": list(evidence.notes),
         **model_document(model),
+        "edges": edge_documents(model, evidence.edges),
         "verdicts": verdict_documents(evidence.verdicts),
         "doubts": words.doubts(model, evidence),
         "failure": evidence.failure or None,
         "log_likelihood": evidence.log_likelihood,
         "bic": evidence.bic,
     }
+
+
+def edge_documents(model: LatentModel, pairs: Iterable[PairSupport]) -> list[dict[str, Any]]:
+    """What is claimed of each pair of hidden causes, and its support, for machines."""
+    names = model.latent_names
+    return [
+        {**asdict(pair), "first": names[pair.first], "second": names[pair.second]} for pair in pairs
+    ]
 
 
 def verdict_documents(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:

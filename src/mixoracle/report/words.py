@@ -14,6 +14,7 @@ from mixoracle.assumptions import Verdict
 from mixoracle.families import registry
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
+from mixoracle.report import claims
 from mixoracle.report.evidence import Alternative, Evidence
 from mixoracle.report.gathering import rare_states
 from mixoracle.report.lettering import shortened
@@ -157,20 +158,9 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
     return sentences
 
 
-def relations(model: LatentModel) -> list[str]:
-    """The arrows among the hidden causes, a sentence for each edge."""
-    names = [shortened(name) for name in model.latent_names]
-    sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
-    depend = [f"{names[i]} and {names[j]}" for i, j in model.latent_graph.links]
-    if depend:
-        *rest, last = depend
-        joined = f"{', '.join(rest)} as well as {last}" if rest else last
-        sentences.append(
-            f"{joined} depend on each other; these data do not show which one is the cause."
-        )
-    if not sentences and model.n_latent > 1:
-        sentences.append("The hidden causes are independent of each other.")
-    return sentences
+def relations(model: LatentModel, evidence: Evidence | None = None) -> list[str]:
+    """The edges among the hidden causes, as far as they can be claimed."""
+    return claims.relations(model, () if evidence is None else evidence.edges)
 
 
 def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
