@@ -33,7 +33,7 @@ from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.mixtures.columns import Column, without_repeated
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
-from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
+from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.posterior import (
     draw,
     mean_log_likelihood,
@@ -52,8 +52,10 @@ from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
+from mixoracle.trust.bootstrap import Bootstrapping, Resampler
 from mixoracle.trust.edges import posterior_of
 from mixoracle.trust.essential import essential_failure
+from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,10 +65,9 @@ if TYPE_CHECKING:
 
 RandomState = int | np.random.Generator | None
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
-LatentSearchStep = Callable[[JointTable, int], CPDAG]
 
 
-class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
+class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
     """Finds the hidden discrete causes behind data, and the causal graph among them.
 
     Parameters
@@ -241,6 +242,8 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in solutions]
         self._take_over(source, solver, solutions, models, copies, resolutions(candidates))
+        search = LatentSearch(self.latent_search)
+        self._resampler = Resampler.of(solver, oracle, search, *models[0])
         return self
 
     def _take_over(
@@ -374,15 +377,7 @@ class LatentGraphLearner(BaseEstimator):  # type: ignore[misc]
             bipartite=solution.graph.adjacency,
             domain_sizes=solution.graph.domain_sizes,
             joint=joint,
-            latent_graph=self._search(joint, prepared.n_samples, solution),
+            latent_graph=LatentSearch(self.latent_search)(joint, prepared.n_samples, solution),
             components=components,
         )
         return model, states
-
-    def _search(self, joint: JointTable, n_samples: int, solution: Solution) -> CPDAG:
-        if callable(self.latent_search):
-            return self.latent_search(joint, n_samples)
-        known = solution.known
-        return structure.learn(
-            joint, n_samples, self.latent_search, known.edges, names=known.latent_names
-        )

@@ -81,9 +81,7 @@ def test_absent_edges_beside_others_are_listed_with_the_least_support():
 
 
 def test_a_page_never_says_more_than_the_summary(make_result):
-    model = dataclasses.replace(
-        make_result(2, 5).model, latent_graph=CPDAG(2, frozenset({(0, 1)}))
-    )
+    model = dataclasses.replace(make_result(2, 5).model, latent_graph=CPDAG(2, frozenset({(0, 1)})))
     result = make_result(model=model)
     weak = (pair(Claim.MAY, 0.8, 0.5, 0.3),)
     evidence = dataclasses.replace(result.evidence, edges=weak)
