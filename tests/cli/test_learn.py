@@ -441,3 +441,15 @@ def test_what_is_registered_is_in_the_help_and_is_accepted(run, problem, monkeyp
     unknown = run("learn", problem / "data.csv", "--oracle", "newcomer", "--search", "slowly")
     assert unknown.exit_code == 2
     assert "'quickly'" in unknown.stderr
+
+
+def test_bootstrap_shows_what_is_found_again(run, problem, tmp_path):
+    result = learn(run, problem, "--out", "result", "--bootstrap", 2)
+    assert result.exit_code == 0, result.output
+    assert "In 2 halves of the cases, drawn at random" in result.stdout
+    assert "learning from halves of the cases: 2 of 2" in result.stderr
+    held = json.loads((tmp_path / "result" / "evidence.json").read_text())["support"]
+    assert held["n_resamples"] == 2
+    # What is kept for an interrupted run is gone once the result is whole.
+    assert not list(tmp_path.glob(".*"))
+    assert run("learn", "x.csv", "--out", "r", "--bootstrap", 0).exit_code == 2

@@ -77,7 +77,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(learner, tmp_path):
     assert told == [(3, 4), (4, 4)]
     assert same(whole, again)
     # Of another seed nothing is taken over.
-    assert same(learner.bootstrap(2, random_state=9, keep=file), learner.bootstrap(2, random_state=9))
+    assert same(
+        learner.bootstrap(2, random_state=9, keep=file), learner.bootstrap(2, random_state=9)
+    )
 
 
 def test_noise_supports_nothing():

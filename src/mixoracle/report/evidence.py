@@ -14,6 +14,7 @@ from typing import Any
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.mixtures.columns import Column
+from mixoracle.report.resampling import Resampled
 from mixoracle.trust.edges import PairSupport
 
 EVIDENCE_FORMAT = "mixoracle.Evidence"
@@ -111,6 +112,8 @@ class Evidence:
     notes: tuple[str, ...] = ()
     # What can be claimed of each pair of latents; empty for a model that was not learned.
     edges: tuple[PairSupport, ...] = ()
+    # How often each part of the answer is found again; None where nobody asked for it.
+    support: Resampled | None = None
 
     def __post_init__(self) -> None:
         n = len(self.observed_names)
@@ -146,6 +149,9 @@ class Evidence:
                     record(**{key: _tuples(value) for key, value in row.items()})
                     for row in document[name]
                 )
+            if held["support"] is not None:
+                plain = {key: _tuples(value) for key, value in document["support"].items()}
+                held["support"] = Resampled(**plain)
             return cls(**held)
         except (KeyError, TypeError, AttributeError, InvalidInputError) as error:
             raise FileFormatError(

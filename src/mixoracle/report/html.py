@@ -22,6 +22,7 @@ from mixoracle.report import charts, claims, svg, words
 from mixoracle.report.components import component_table, level_bars
 from mixoracle.report.evidence import Count, Evidence
 from mixoracle.report.lettering import page_environment, printable, shortened
+from mixoracle.report.resampling import stability
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -62,6 +63,7 @@ def render(result: Result) -> str:
         panels=[_panel(model, evidence, j) for j in range(model.n_latent)],
         matrix=_pair_matrix(evidence),
         doubtful_pairs=_doubtful_pairs(evidence),
+        stability=stability(model, evidence.support),
         kinds=words.by_kind(evidence.columns, evidence.n_samples),
         measurements=[_measurement(model, evidence, i) for i in range(model.n_observed)],
     )

@@ -23,6 +23,7 @@ from mixoracle.model import LatentModel
 from mixoracle.observations.columns import spelled_number
 from mixoracle.report import words
 from mixoracle.report.evidence import Evidence
+from mixoracle.report.resampling import stability
 from mixoracle.report.words import by_kind
 from mixoracle.trust.edges import PairSupport
 
@@ -87,6 +88,9 @@ def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
     edges = words.relations(model, evidence)
     if edges:
         parts += [Text("Among the hidden causes:", style="bold"), *(Text(f"  {e}") for e in edges)]
+    stable = stability(model, evidence.support)
+    if stable:
+        parts += [Text("Found again:", style="bold"), *(Text(f"  {line}") for line in stable)]
     parts.append(trust_panel(model, evidence))
     if out is not None:
         parts.append(Text(f"Written to {out}; open {out}/report.html in a browser to look at it."))
@@ -214,6 +218,7 @@ def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[s
         "notes": list(evidence.notes),
         **model_document(model),
         "edges": edge_documents(model, evidence.edges),
+        "support": None if evidence.support is None else asdict(evidence.support),
         "verdicts": verdict_documents(evidence.verdicts),
         "doubts": words.doubts(model, evidence),
         "failure": evidence.failure or None,
