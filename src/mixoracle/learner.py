@@ -52,10 +52,12 @@ from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
+from mixoracle.trust import checks
 from mixoracle.trust.bootstrap import Bootstrapping, Resampler
 from mixoracle.trust.edges import posterior_of
 from mixoracle.trust.essential import essential_failure
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
+from mixoracle.trust.overall import Overall, judged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,6 +122,8 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
     bipartite_ : Bipartite
         Γ as step (b) recovered it and knowledge corrected it, with its residual and method.
     assumptions_ : tuple of Verdict
+    verdict_ : Overall
+        How far to believe the answer: ``level`` is "believe", "part" or "doubt"; ``reasons``.
     states_ : (N, m) int array
         The most likely state of each latent in each row.
     oracle_ : MixtureOracle
@@ -159,6 +163,7 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
     counts_: ComponentCounts
     bipartite_: Bipartite
     assumptions_: tuple[assumptions.Verdict, ...]
+    verdict_: Overall
     states_: Integers
     oracle_: MixtureOracle
     source_: str
@@ -259,12 +264,13 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
         best, (model, states) = solutions[0], models[0]
         prepared, observations = solver.prepared, solver.prepared.observations
         verdicts = (
-            *assumptions.check(model),
+            *checks.check(model, prepared.n_samples),
             best.verdict,
             *residuals.check(prepared, best.graph, best.refinement, self._settings),
             rival.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
         )
+        verdicts = checks.as_far_as_seen(verdicts, model.n_observed)
         failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
@@ -298,6 +304,9 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
             edge_posterior_=posterior_of(model, prepared.n_samples, best.known.edges),
             n_features_in_=sum(observations.widths),
             assumptions_=verdicts,
+        )
+        self.verdict_ = judged(
+            self, verdicts, self.max_components or self._settings.components_of_one(len(states))
         )
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)

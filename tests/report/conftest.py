@@ -13,6 +13,7 @@ from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.report.folder import Result
 from mixoracle.report.gathering import gather
 from mixoracle.trust.edges import posterior_of
+from mixoracle.trust.overall import Overall
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +73,7 @@ def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **chan
         set_aside_=np.zeros((observations.n_samples, model.n_observed), dtype=bool),
         resolution_=np.inf,
         resolutions_=(),
+        verdict_=Overall("believe"),
         edge_posterior_=posterior_of(model, n_samples),
     )
     for name, value in changes.items():

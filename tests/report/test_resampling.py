@@ -33,9 +33,7 @@ def test_stability_is_told_for_each_part(make_result):
     )
     assert lines[1] == "H1 was found again in 50%, with as many states in 50%."
     assert any(line.startswith("Less stable: H1 drives") for line in lines)
-    assert sum("edge between" in line for line in lines) == len(
-        result.model.latent_graph.skeleton
-    )
+    assert sum("edge between" in line for line in lines) == len(result.model.latent_graph.skeleton)
     steady = stability(result.model, Resampled.of(support_for(result.model, 1.0)))
     assert not any(line.startswith("Less stable") for line in steady)
     assert stability(result.model, None) == []

@@ -16,6 +16,7 @@ from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.mixtures.columns import Column
 from mixoracle.report.resampling import Resampled
 from mixoracle.trust.edges import PairSupport
+from mixoracle.trust.overall import Overall
 
 EVIDENCE_FORMAT = "mixoracle.Evidence"
 EVIDENCE_VERSION = 2
@@ -112,6 +113,8 @@ class Evidence:
     notes: tuple[str, ...] = ()
     # What can be claimed of each pair of latents; empty for a model that was not learned.
     edges: tuple[PairSupport, ...] = ()
+    # How far to believe the whole answer; None for a model that was not learned.
+    verdict: Overall | None = None
     # How often each part of the answer is found again; None where nobody asked for it.
     support: Resampled | None = None
 
@@ -149,6 +152,9 @@ class Evidence:
                     record(**{key: _tuples(value) for key, value in row.items()})
                     for row in document[name]
                 )
+            if held["verdict"] is not None:
+                plain = {key: _tuples(value) for key, value in document["verdict"].items()}
+                held["verdict"] = Overall(**plain)
             if held["support"] is not None:
                 plain = {key: _tuples(value) for key, value in document["support"].items()}
                 held["support"] = Resampled(**plain)

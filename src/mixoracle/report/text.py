@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MARKS = {
     True: Text("holds", style="green"),
     False: Text("fails", style="bold red"),
-    None: Text("undecided", style="yellow"),
+    None: Text("cannot be seen", style="yellow"),
 }
 
 
@@ -80,9 +80,19 @@ def trust_panel(model: LatentModel, evidence: Evidence) -> Panel:
     return Panel(Group(*lines), title="What to trust", title_align="left")
 
 
+def overall_lines(evidence: Evidence) -> list[Text]:
+    """How far to believe the answer, and why not further: the first thing to read."""
+    if evidence.verdict is None:
+        return []
+    style = {"believe": "bold green", "part": "bold yellow", "doubt": "bold red"}
+    lines = [Text(words.verdict_line(evidence), style=style[evidence.verdict.level])]
+    return lines + [Text(f"  {reason}") for reason in evidence.verdict.reasons]
+
+
 def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
     """The answer, for somebody who reads nothing else."""
-    parts: list[Any] = [Text(words.headline(model, evidence), style="bold")]
+    parts: list[Any] = [*overall_lines(evidence)]
+    parts.append(Text(words.headline(model, evidence), style="bold"))
     parts += [Text(f"  {line}") for line in words.findings(model, evidence)]
     parts += [Text(f"  {line}") for line in words.other_kind(model, evidence)]
     edges = words.relations(model, evidence)
@@ -216,6 +226,7 @@ def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[s
         },
         "missing_cells": sum(column.missing for column in evidence.columns),
         "notes": list(evidence.notes),
+        "verdict": None if evidence.verdict is None else asdict(evidence.verdict),
         **model_document(model),
         "edges": edge_documents(model, evidence.edges),
         "support": None if evidence.support is None else asdict(evidence.support),

@@ -26,6 +26,9 @@ WEAK_SEPARATION = 0.9
 CLOSE_BIC = 5.0
 # Exact counts leave a residual below this, by rounding alone.
 NO_REMAINDER = 1e-8
+BELIEVE = "Believe this answer: nothing that was checked speaks against it."
+IN_PART = "Believe this answer in part."
+DOUBT = "Do not believe this answer as it stands."
 _LISTED = 6
 # A joint state names every hidden cause.
 _STATE_LETTERS = 120
@@ -139,6 +142,12 @@ def headline(model: LatentModel, evidence: Evidence) -> str:
     return f"{_n(model.n_latent, 'hidden cause')} found behind {behind}."
 
 
+def verdict_line(evidence: Evidence) -> str:
+    """How far to believe the answer, in one sentence; empty for a model that was not learned."""
+    lines = {"believe": BELIEVE, "part": IN_PART, "doubt": DOUBT}
+    return "" if evidence.verdict is None else lines[evidence.verdict.level]
+
+
 def findings(model: LatentModel, evidence: Evidence) -> list[str]:
     """Each hidden cause with its states and what it drives, a sentence each."""
     sentences = []
@@ -195,7 +204,14 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
         sentences.append(
             f"{_n(len(evidence.repairs), 'count')} had to be repaired to fit with the others."
         )
-    close = [other for other in evidence.alternatives if other.bic_gap < CLOSE_BIC]
+    better = [other for other in evidence.alternatives if other.bic_gap < 0]
+    if better:
+        sentences.append(
+            f"{alternative_title(model, better[0])} {fits(better[0])}, but was passed over: it "
+            "contradicts what is known, leaves joint states empty, or has states that only mend a "
+            "shape."
+        )
+    close = [other for other in evidence.alternatives if 0 <= other.bic_gap < CLOSE_BIC]
     if len(close) == 1:
         title = alternative_title(model, close[0])
         sentences.append(f"{title} fits nearly as well; see the alternatives in the report.")
@@ -267,7 +283,7 @@ def trust(model: LatentModel, evidence: Evidence) -> list[str]:
         for i, scatter in enumerate(evidence.scatters)
         if scatter.separation is not None and model.parents(i)
     ]
-    if separations and min(separations) >= WEAK_SEPARATION:
+    if len(separations) > 1 and min(separations) >= WEAK_SEPARATION:
         share = min(separations)
         cases = "every case" if share == 1 else f"at least {min(share, 0.999):.1%} of the cases"
         sentences.append(

@@ -19,9 +19,19 @@ ESSENTIAL = (
     BACKGROUND_LABEL,
     rival.LABEL,
 )
+# A mean correlation within states above which something else is behind two measurements; less is
+# left by states that are blurred or by components of another shape.
+STRONG_DEPENDENCE = 0.3
+
+
+def is_essential(verdict: Verdict) -> bool:
+    """Whether the answer itself is in doubt if this verdict fails."""
+    if verdict.label == "sec:bg":
+        return verdict.strength is not None and verdict.strength > STRONG_DEPENDENCE
+    return verdict.label in ESSENTIAL
 
 
 def essential_failure(verdicts: Iterable[Verdict]) -> str:
     """What failed that matters, in one sentence; empty where nothing did."""
-    failed = [v for v in verdicts if v.holds is False and v.label in ESSENTIAL]
+    failed = [verdict for verdict in verdicts if verdict.holds is False and is_essential(verdict)]
     return "; ".join(f"{verdict.name}: {verdict.message}" for verdict in failed)
