@@ -58,6 +58,7 @@ from mixoracle.trust.edges import posterior_of
 from mixoracle.trust.essential import essential_failure
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
 from mixoracle.trust.overall import Overall, judged
+from mixoracle.trust.starts import Started, Starts, check_starts, solve_from_starts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,6 +114,9 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
         takes every row for what it is. So does "auto", unless components have another shape than
         their family: then coarser answers stand beside the finest, and the one is taken that
         explains best what goes together in several variables.
+    n_init : "auto" or int
+        Starts of the search; the best answer is kept. "auto" starts again, up to 8 times, until the
+        best answer was reached twice, where one mixture over all variables gave it.
 
     Attributes
     ----------
@@ -133,14 +137,15 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
     alternatives_ : tuple of Alternative
         Other candidates that were refined, best first.
     edge_posterior_ : EdgePosterior or None
-        ``adjacency`` and ``arrows``: how probable each edge of Λ is, averaged over all DAGs; None
-        for more than 12 latents.
+        How probable each edge of Λ is, averaged over all DAGs; None beyond 12 latents.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
     resolution_ : float
         The resolution of the model, infinite if every row was taken for what it is.
     resolutions_ : tuple of Resolution
         The answers along the path over resolutions, finest first; only one where the components
         have the shape of their family, because no coarser one is looked for.
+    n_starts_, n_starts_agreed_ : int
+        How many starts there were, and how many of them ended at the structure of the answer.
     columns_ : tuple of Column
         What each column was taken for: levels, counts, numbers of a family.
     set_aside_ : (N, n) bool array
@@ -180,6 +185,8 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
     set_aside_: Bools
     resolution_: float
     resolutions_: tuple[Resolution, ...]
+    n_starts_: int
+    n_starts_agreed_: int
     _limits: Floats
     _source: Source
     _learned_from: Observations
@@ -201,6 +208,7 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
         families: Families = None,
         set_aside: bool = True,
         resolution: float | Auto | None = "auto",
+        n_init: Starts = "auto",
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -215,6 +223,7 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
         self.families = families
         self.set_aside = set_aside
         self.resolution = resolution
+        self.n_init = n_init
 
     def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
@@ -239,29 +248,25 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
             prepared = prepare(distinct, self.families, run.settings, set_aside=self.set_aside)
-            candidates = oracle.candidates(prepared, run)
-            report(Stage.REFINING)
             iterations = run.settings.budget.em if self.refine else 0
             solver = Solver(prepared, known, self.bipartite, self.strict, iterations, run)
-            solutions = solver.solve_all(candidates)
+            found = solve_from_starts(solver, oracle, self.n_init)
             report(Stage.SEARCHING)
-            models = [self._build(solution, prepared) for solution in solutions]
-        self._take_over(source, solver, solutions, models, copies, resolutions(candidates))
-        search = LatentSearch(self.latent_search)
-        self._resampler = Resampler.of(solver, oracle, search, *models[0])
+            models = [self._build(solution, prepared) for solution in found.solutions]
+        self._take_over(source, solver, found, models, copies)
+        self._resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
         return self
 
     def _take_over(
         self,
         source: Source,
         solver: Solver,
-        solutions: list[Solution],
+        found: Started,
         models: list[tuple[LatentModel, Integers]],
         copies: Integers,
-        path: tuple[Resolution, ...],
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
-        best, (model, states) = solutions[0], models[0]
+        best, (model, states) = found.solutions[0], models[0]
         prepared, observations = solver.prepared, solver.prepared.observations
         verdicts = (
             *checks.check(model, prepared.n_samples),
@@ -284,7 +289,9 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
             set_aside_=prepared.set_aside[copies],
             _limits=limits,
             resolution_=best.resolution,
-            resolutions_=path,
+            resolutions_=resolutions(found.candidates),
+            n_starts_=found.n_starts,
+            n_starts_agreed_=found.n_agreed,
             oracle_=best.counts,
             source_=best.source,
             counts_=ComponentCounts(observations.names, best.counts.count),
@@ -299,7 +306,7 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
             corrections_=best.known.corrections,
             alternatives_=tuple(
                 Alternative(other, s.refinement.bic, refinement.bic - s.refinement.bic)
-                for s, (other, _) in zip(solutions[1:], models[1:], strict=True)
+                for s, (other, _) in zip(found.solutions[1:], models[1:], strict=True)
             ),
             edge_posterior_=posterior_of(model, prepared.n_samples, best.known.edges),
             n_features_in_=sum(observations.widths),
@@ -372,6 +379,7 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
 
     def _check_steps(self) -> None:
         """Refuse a step that nobody knows before any work is done."""
+        check_starts(self.n_init)
         if not callable(self.bipartite):
             bipartite.check_method(self.bipartite, "bipartite")
         if not callable(self.latent_search):

@@ -33,7 +33,7 @@ from mixoracle.oracles.protocol import CandidateOracle
 from mixoracle.oracles.run import to_log
 from mixoracle.solving import Solver
 from mixoracle.trust.aligning import Sighting, align
-from mixoracle.trust.latent_search import LatentSearch
+from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
 
 # The interval of a probability holds this share of the halves.
 COVERAGE = 0.95
@@ -169,13 +169,13 @@ class Resampler:
         cls,
         solver: Solver,
         oracle: CandidateOracle,
-        search: LatentSearch,
+        search: str | LatentSearchStep,
         model: LatentModel,
         states: Integers,
     ) -> Resampler:
         """What a fit leaves; progress is reported per resample, not per stage."""
         quiet = replace(solver, run=replace(solver.run, report=to_log))
-        return cls(solver.prepared, model, states, oracle, quiet, search)
+        return cls(solver.prepared, model, states, oracle, quiet, LatentSearch(search))
 
     def support(
         self,
