@@ -312,9 +312,8 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
             n_features_in_=sum(observations.widths),
             assumptions_=verdicts,
         )
-        self.verdict_ = judged(
-            self, verdicts, self.max_components or self._settings.components_of_one(len(states))
-        )
+        affordable = self._settings.components_of_one(len(states))
+        self.verdict_ = judged(self, verdicts, self.max_components, affordable)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
 

@@ -82,10 +82,26 @@ def test_limits_and_thin_data():
     found = judged(at_limit=["X1"], limit=5)
     assert found.level == "doubt"
     assert "X1 reached the most components that are allowed (5)" in found.reasons[0]
+    found = judged(at_limit=["X1"])
+    assert found.level == "part"
+    assert "as so few cases can tell apart" in found.reasons[0]
     found = judged(uncertain=["X1", "X2", "X3", "X4", "X5"])
     assert "X1, X2, X3, X4 and 1 more" in found.reasons[0]
     assert "few for" in judged(n_samples=10).reasons[0]
     assert judged(converged=False).level == "part"
+
+
+def test_no_cause_is_not_put_in_doubt_by_shapes():
+    nothing = LatentModel(
+        observed_names=["X1", "X2"],
+        latent_names=[],
+        bipartite=np.zeros((2, 0)),
+        domain_sizes=(),
+        joint=JointTable(np.array(1.0)),
+        latent_graph=CPDAG(0),
+    )
+    found = overall(nothing, [failed("sec:exact")], n_samples=50, uncertain=["X1"])
+    assert found.level == "believe"
 
 
 def test_dozens_of_states_are_doubted():

@@ -107,13 +107,18 @@ def overall(
     """Weigh everything that speaks against an answer.
 
     ``uncertain`` are observed variables whose number of components is not sure, ``at_limit`` those
-    that have the ``limit`` of components, the most that were allowed.
+    that have the most components that were allowed: ``limit``, or as many as the rows can tell
+    apart where it is None.
     """
+    # Without a latent, nothing is said that shapes and single counts could put in doubt.
+    if model.n_latent == 0:
+        verdicts, uncertain = [v for v in verdicts if v.label != "sec:exact"], ()
     worst = [*_fatal(verdicts), *_beyond_bounds(model, at_limit, limit)]
     others = [
         *_partial(verdicts),
         *_rivals(alternatives),
         *_thin(model, n_samples, uncertain, converged),
+        *_crowded(at_limit, limit),
     ]
     level: Level = "doubt" if worst else "part" if others else "believe"
     continuous = any(v.label == rival.LABEL and v.holds is False for v in verdicts)
@@ -130,8 +135,14 @@ class Fitted(Protocol):
     converged_: bool
 
 
-def judged(fitted: Fitted, verdicts: Sequence[Verdict], limit: int) -> Overall:
-    """The verdict on what a learner found; ``limit`` is the most components of one variable."""
+def judged(
+    fitted: Fitted, verdicts: Sequence[Verdict], limit: int | None, affordable: int
+) -> Overall:
+    """The verdict on what a learner found.
+
+    ``limit`` is the most components of one variable that the user allowed, ``affordable`` the most
+    that the rows can tell apart.
+    """
     model = fitted.model_
     counts = [fitted.counts_[frozenset({i})] for i in range(model.n_observed)]
     named = list(zip(model.observed_names, counts, strict=True))
@@ -145,7 +156,7 @@ def judged(fitted: Fitted, verdicts: Sequence[Verdict], limit: int) -> Overall:
             for name, count in named
             if count.confidence is not None and count.confidence < WEAK_CONFIDENCE
         ],
-        at_limit=[name for name, count in named if limit > 1 and int(count) >= limit],
+        at_limit=[name for name, count in named if int(count) >= max(2, limit or affordable)],
         limit=limit,
         converged=fitted.converged_,
     )
@@ -175,7 +186,7 @@ def _reason(verdict: Verdict) -> str:
 
 
 def _beyond_bounds(model: LatentModel, at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
-    if at_limit:
+    if at_limit and limit is not None:
         yield (
             f"In doubt: the number of states. {_few(at_limit)} reached the most components that "
             f"are allowed ({limit}); there may be more. What to do: raise max_components, or ask "
@@ -225,6 +236,14 @@ def _thin(
         )
     if not converged:
         yield "In doubt: the probabilities, because the refinement stopped before it converged."
+
+
+def _crowded(at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
+    if at_limit and limit is None:
+        yield (
+            f"In doubt: the number of states, because {_few(at_limit)} has as many components as so "
+            "few cases can tell apart. What to do: add cases."
+        )
 
 
 def _few(names: Sequence[str], most: int = 4) -> str:
