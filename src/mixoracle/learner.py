@@ -253,8 +253,8 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
             found = solve_from_starts(solver, oracle, self.n_init)
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in found.solutions]
-        self._take_over(source, solver, found, models, copies)
-        self._resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
+        resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
+        self._take_over(source, solver, found, models, copies, resampler)
         return self
 
     def _take_over(
@@ -264,6 +264,7 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
         found: Started,
         models: list[tuple[LatentModel, Integers]],
         copies: Integers,
+        resampler: Resampler,
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = found.solutions[0], models[0]
@@ -284,6 +285,7 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
         model = source.kept_with(model, observations, prepared.set_aside, limits)
         self.__dict__.update(
             _source=source,
+            _resampler=resampler,
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
             set_aside_=prepared.set_aside[copies],
@@ -312,8 +314,7 @@ class LatentGraphLearner(Bootstrapping, BaseEstimator):  # type: ignore[misc]
             n_features_in_=sum(observations.widths),
             assumptions_=verdicts,
         )
-        affordable = self._settings.components_of_one(len(states))
-        self.verdict_ = judged(self, verdicts, self.max_components, affordable)
+        self.verdict_ = judged(self, verdicts, resampler)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
 

@@ -84,7 +84,7 @@ def test_limits_and_thin_data():
     assert "X1 reached the most components that are allowed (5)" in found.reasons[0]
     found = judged(at_limit=["X1"])
     assert found.level == "part"
-    assert "as so few cases can tell apart" in found.reasons[0]
+    assert "that so few cases can tell apart" in found.reasons[0]
     found = judged(uncertain=["X1", "X2", "X3", "X4", "X5"])
     assert "X1, X2, X3, X4 and 1 more" in found.reasons[0]
     assert "few for" in judged(n_samples=10).reasons[0]

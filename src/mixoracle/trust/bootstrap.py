@@ -31,14 +31,18 @@ from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import LatentModel
 from mixoracle.oracles.protocol import CandidateOracle
 from mixoracle.oracles.run import to_log
-from mixoracle.solving import Solver
+from mixoracle.solving import Solution, Solver
 from mixoracle.trust.aligning import Sighting, align
+from mixoracle.trust.held_out import HeldOut, judge
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
 
 # The interval of a probability holds this share of the halves.
 COVERAGE = 0.95
 # Fewer rows make no halves that could show anything.
 FEWEST_ROWS = 20
+# So few rows that what was learned from them is held against rows that were not seen; learning
+# again from halves of them is quick.
+SMALL_SAMPLE = 200
 
 Tell = Callable[[int, int], None]
 
@@ -134,15 +138,29 @@ class Bootstrapping:
         progress : function, optional
             Called with the number of resamples that are done and of all.
         """
+        resampler = self._resampling()
+        return resampler.support(n_resamples, n_jobs, random_state, keep, progress)
+
+    def held_out(
+        self, n_splits: int = 2, random_state: int | np.random.Generator | None = None
+    ) -> HeldOut:
+        """How much better the answer fits rows that it was not learned from than its rivals.
+
+        One latent for everything, no latent at all, and a continuous cause. The rows are split
+        into ``n_splits`` parts, and each is judged by what is learned from the others.
+        """
+        return self._resampling().held_out(n_splits, random_state)
+
+    def _resampling(self) -> Resampler:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self, "model_")
         if self._resampler is None:
             raise InvalidInputError(
-                "bootstrap needs the rows that were learned from, and a learner from a file does "
-                "not hold them; call fit again"
+                "this needs the rows that were learned from, and a learner from a file does not "
+                "hold them; call fit again"
             )
-        return self._resampler.support(n_resamples, n_jobs, random_state, keep, progress)
+        return self._resampler
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
@@ -195,11 +213,7 @@ class Resampler:
         else:
             seed = int(make_generator(random_state).integers(1 << 32))
         keep = None if keep is None else Path(keep)
-        if self.prepared.n_samples < FEWEST_ROWS:
-            raise InvalidInputError(
-                f"a bootstrap needs at least {FEWEST_ROWS} rows, because it learns from halves of "
-                f"them; got {self.prepared.n_samples}: collect more cases"
-            )
+        self._refuse_too_few()
         done = _read(keep, self._fingerprint(seed))
         left = [number for number in range(n_resamples) if number not in done]
         for number, sighting in self._sightings(left, n_jobs, seed):
@@ -229,12 +243,7 @@ class Resampler:
         size = self.prepared.n_samples
         rows = np.sort(rng.choice(size, size // 2, replace=False))
         half = self.prepared.take(rows)
-        run = replace(self.solver.run, rng=rng, n_jobs=1, report=to_log)
-        solver = replace(self.solver, prepared=half, run=run, strict=False)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AssumptionWarning)
-            warnings.simplefilter("ignore", DataWarning)
-            best = solver.solve_all(self.oracle.candidates(half, run))[0]
+        best = self._learned_from(half, rng)
         joint, _, states = best.in_own_units(half)
         return align(
             self.states[np.sort(self.prepared.rows[rows])],
@@ -244,6 +253,46 @@ class Resampler:
             best.graph.adjacency,
             self.search(joint, half.n_samples, best),
         )
+
+    def held_out(
+        self, n_splits: int = 2, random_state: int | np.random.Generator | None = None
+    ) -> HeldOut:
+        """Judge the learner on rows that it did not learn from, each row once."""
+        check_whole("n_splits", n_splits, at_least=2)
+        self._refuse_too_few()
+        rng = make_generator(random_state)
+        part = rng.permutation(np.arange(self.prepared.n_samples) % n_splits)
+        judged = []
+        for number in range(n_splits):
+            train = self.prepared.take(np.flatnonzero(part != number))
+            test = self.prepared.take(np.flatnonzero(part == number))
+            best = self._learned_from(train, rng)
+            settings = self.solver.run.settings
+            judged.append(judge(train, test, best.graph, best.refinement, settings))
+        return HeldOut.mean(judged)
+
+    def small_sample_check(self) -> HeldOut | None:
+        """The same where there are so few rows that chance looks like a cause; None elsewhere."""
+        is_small = FEWEST_ROWS <= self.prepared.n_samples <= SMALL_SAMPLE
+        if not is_small or self.model.n_latent == 0:
+            return None
+        return self.held_out(random_state=0)
+
+    def _learned_from(self, some: Prepared, rng: np.random.Generator) -> Solution:
+        """The best solution for some of the rows."""
+        run = replace(self.solver.run, rng=rng, n_jobs=1, report=to_log)
+        solver = replace(self.solver, prepared=some, run=run, strict=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            warnings.simplefilter("ignore", DataWarning)
+            return solver.solve_all(self.oracle.candidates(some, run))[0]
+
+    def _refuse_too_few(self) -> None:
+        if self.prepared.n_samples < FEWEST_ROWS:
+            raise InvalidInputError(
+                f"learning from parts of the rows needs at least {FEWEST_ROWS} of them; got "
+                f"{self.prepared.n_samples}: collect more cases"
+            )
 
     def _fingerprint(self, seed: int) -> str:
         """What resamples that are kept in a file depend on."""

@@ -19,7 +19,9 @@ from mixoracle.inference import rival
 from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.solving import Alternative
+from mixoracle.trust.bootstrap import Resampler
 from mixoracle.trust.essential import is_essential
+from mixoracle.trust.held_out import HeldOut
 
 Level = Literal["believe", "part", "doubt"]
 # Nats of BIC below which another candidate is about as good: not strong evidence.
@@ -103,6 +105,7 @@ def overall(
     at_limit: Sequence[str] = (),
     limit: int | None = None,
     converged: bool = True,
+    held_out: HeldOut | None = None,
 ) -> Overall:
     """Weigh everything that speaks against an answer.
 
@@ -113,7 +116,7 @@ def overall(
     # Without a latent, nothing is said that shapes and single counts could put in doubt.
     if model.n_latent == 0:
         verdicts, uncertain = [v for v in verdicts if v.label != "sec:exact"], ()
-    worst = [*_fatal(verdicts), *_beyond_bounds(model, at_limit, limit)]
+    worst = [*_fatal(verdicts), *_beyond_bounds(model, at_limit, limit), *_unseen(held_out)]
     others = [
         *_partial(verdicts),
         *_rivals(alternatives),
@@ -135,14 +138,11 @@ class Fitted(Protocol):
     converged_: bool
 
 
-def judged(
-    fitted: Fitted, verdicts: Sequence[Verdict], limit: int | None, affordable: int
-) -> Overall:
-    """The verdict on what a learner found.
-
-    ``limit`` is the most components of one variable that the user allowed, ``affordable`` the most
-    that the rows can tell apart.
-    """
+def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) -> Overall:
+    """The verdict on what a learner found; of few rows, also on rows that were not seen."""
+    run = resampler.solver.run
+    limit = run.max_components
+    most = max(2, limit or run.settings.components_of_one(resampler.prepared.n_samples))
     model = fitted.model_
     counts = [fitted.counts_[frozenset({i})] for i in range(model.n_observed)]
     named = list(zip(model.observed_names, counts, strict=True))
@@ -156,9 +156,10 @@ def judged(
             for name, count in named
             if count.confidence is not None and count.confidence < WEAK_CONFIDENCE
         ],
-        at_limit=[name for name, count in named if int(count) >= max(2, limit or affordable)],
+        at_limit=[name for name, count in named if int(count) >= most],
         limit=limit,
         converged=fitted.converged_,
+        held_out=resampler.small_sample_check(),
     )
 
 
@@ -238,10 +239,19 @@ def _thin(
         yield "In doubt: the probabilities, because the refinement stopped before it converged."
 
 
+def _unseen(held_out: HeldOut | None) -> Iterator[str]:
+    if held_out is not None and held_out.than_no_latent <= 0:
+        yield (
+            "In doubt: that there is any cause. On cases that were not learned from, no hidden "
+            f"cause at all fits better, by {-held_out.than_no_latent:.2g} nats a case. What to do: "
+            "add cases."
+        )
+
+
 def _crowded(at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
     if at_limit and limit is None:
         yield (
-            f"In doubt: the number of states, because {_few(at_limit)} has as many components as so "
+            f"In doubt: the number of states. {_few(at_limit)} reached the most components that so "
             "few cases can tell apart. What to do: add cases."
         )
 

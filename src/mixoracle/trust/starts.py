@@ -14,7 +14,7 @@ from typing import Literal
 from mixoracle._checks import check_whole
 from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.protocol import CandidateOracle
-from mixoracle.oracles.run import Stage
+from mixoracle.oracles.run import Stage, to_log
 from mixoracle.solving import Solution, Solver, one_of_each
 
 # Starts at most where nobody says how many.
@@ -52,10 +52,9 @@ def solve_from_starts(solver: Solver, oracle: CandidateOracle, n_init: Starts) -
     """Look for candidates and refine them, from one start or from several."""
     found: list[tuple[tuple[Candidate, ...], list[Solution]]] = []
     while not found or _goes_on([solutions[0] for _, solutions in found], n_init):
-        rng = solver.run.rng if not found else solver.run.rng.spawn(1)[0]
-        started = replace(solver, run=replace(solver.run, rng=rng))
+        started = _again(solver) if found else solver
         candidates = oracle.candidates(solver.prepared, started.run)
-        solver.run.report(Stage.REFINING)
+        started.run.report(Stage.REFINING)
         found.append((candidates, started.solve_all(candidates)))
     order = sorted(range(len(found)), key=lambda start: found[start][1][0].rank)
     best = found[order[0]]
@@ -73,6 +72,12 @@ def solve_from_starts(solver: Solver, oracle: CandidateOracle, n_init: Starts) -
         len(found),
         _n_agreed([solutions[0] for _, solutions in found]),
     )
+
+
+def _again(solver: Solver) -> Solver:
+    """The same with other random numbers; its stages were shown once and are not shown again."""
+    solver.run.report(Stage.RESTARTING)
+    return replace(solver, run=replace(solver.run, rng=solver.run.rng.spawn(1)[0], report=to_log))
 
 
 def _goes_on(answers: list[Solution], n_init: Starts) -> bool:
