@@ -74,6 +74,8 @@ def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **chan
         resolution_=np.inf,
         resolutions_=(),
         verdict_=Overall("believe"),
+        n_starts_=1,
+        n_starts_agreed_=1,
         edge_posterior_=posterior_of(model, n_samples),
     )
     for name, value in changes.items():

@@ -120,6 +120,8 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         resolution_=np.inf,
         resolutions_=(),
         verdict_=Overall("believe"),
+        n_starts_=1,
+        n_starts_agreed_=1,
         edge_posterior_=None,
     )
     evidence = gather(fitted, observations)

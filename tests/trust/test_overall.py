@@ -89,6 +89,8 @@ def test_limits_and_thin_data():
     assert "X1, X2, X3, X4 and 1 more" in found.reasons[0]
     assert "few for" in judged(n_samples=10).reasons[0]
     assert judged(converged=False).level == "part"
+    assert "Only one of 8 starts" in judged(starts=(1, 8)).reasons[0]
+    assert judged(starts=(2, 8)).level == judged(starts=(1, 1)).level == "believe"
 
 
 def test_no_cause_is_not_put_in_doubt_by_shapes():

@@ -115,6 +115,9 @@ class Evidence:
     edges: tuple[PairSupport, ...] = ()
     # How far to believe the whole answer; None for a model that was not learned.
     verdict: Overall | None = None
+    # Starts of the search, and how many of them reached this answer.
+    n_starts: int = 1
+    n_starts_agreed: int = 1
     # How often each part of the answer is found again; None where nobody asked for it.
     support: Resampled | None = None
 

@@ -99,6 +99,8 @@ def gather(
         n_iter=int(fitted.n_iter_),
         failure=failure,
         verdict=fitted.verdict_,
+        n_starts=fitted.n_starts_,
+        n_starts_agreed=fitted.n_starts_agreed_,
         edges=pair_supports(model, observations.n_samples, fitted.edge_posterior_),
         notes=(
             *notes,

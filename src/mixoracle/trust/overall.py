@@ -106,12 +106,13 @@ def overall(
     limit: int | None = None,
     converged: bool = True,
     held_out: HeldOut | None = None,
+    starts: tuple[int, int] = (1, 1),
 ) -> Overall:
     """Weigh everything that speaks against an answer.
 
     ``uncertain`` are observed variables whose number of components is not sure, ``at_limit`` those
     that have the most components that were allowed: ``limit``, or as many as the rows can tell
-    apart where it is None.
+    apart where it is None. ``starts`` are how many starts reached the answer, and of how many.
     """
     # Without a latent, nothing is said that shapes and single counts could put in doubt.
     if model.n_latent == 0:
@@ -122,6 +123,7 @@ def overall(
         *_rivals(alternatives),
         *_thin(model, n_samples, uncertain, converged),
         *_crowded(at_limit, limit),
+        *_restless(*starts),
     ]
     level: Level = "doubt" if worst else "part" if others else "believe"
     continuous = any(v.label == rival.LABEL and v.holds is False for v in verdicts)
@@ -136,6 +138,8 @@ class Fitted(Protocol):
     alternatives_: tuple[Alternative, ...]
     states_: Integers
     converged_: bool
+    n_starts_: int
+    n_starts_agreed_: int
 
 
 def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) -> Overall:
@@ -160,6 +164,7 @@ def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) ->
         limit=limit,
         converged=fitted.converged_,
         held_out=resampler.small_sample_check(),
+        starts=(fitted.n_starts_agreed_, fitted.n_starts_),
     )
 
 
@@ -245,6 +250,14 @@ def _unseen(held_out: HeldOut | None) -> Iterator[str]:
             "In doubt: that there is any cause. On cases that were not learned from, no hidden "
             f"cause at all fits better, by {-held_out.than_no_latent:.2g} nats a case. What to do: "
             "add cases."
+        )
+
+
+def _restless(n_agreed: int, n_starts: int) -> Iterator[str]:
+    if n_starts > 1 and n_agreed == 1:
+        yield (
+            f"In doubt: which causes there are. Only one of {n_starts} starts of the search led to "
+            "this answer, and another seed may find a better one. What to do: raise n_init."
         )
 
 
