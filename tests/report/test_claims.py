@@ -59,6 +59,11 @@ def pair(claim, adjacency=0.99, forward=0.97, backward=0.02, visible=0.123, ends
             "an association of Cramér's V = 0.12 would have been seen in 80 % of samples.",
         ),
         (
+            pair(Claim.NOT_SEEN, 0.996),
+            "A direct effect between H1 and H2 (support > 0.99) is likely, although it is too weak "
+            "to be in the graph that fits best by BIC.",
+        ),
+        (
             pair(Claim.NOT_SEEN, 0.3, visible=1.0),
             "A direct effect between H1 and H2 (support 0.30) was not seen, but is not ruled out; "
             "and no association, however strong, would have been seen reliably.",

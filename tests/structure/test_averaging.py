@@ -5,8 +5,7 @@ from scipy.special import logsumexp, softmax
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.structure import BIC, BDeu, Knowledge, edge_posterior, learn
-from mixoracle.structure.averaging import PRIOR_WEIGHTS
-from mixoracle.structure.scores import total
+from mixoracle.structure.scores import PRIOR_WEIGHTS, total
 
 
 def by_enumeration(score, dags, n_nodes, honoured=lambda _edges: True):

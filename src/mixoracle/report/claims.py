@@ -101,6 +101,15 @@ def _open(names: Sequence[str], pairs: Sequence[PairSupport]) -> list[str]:
 
 def _not_seen(names: Sequence[str], pairs: Sequence[PairSupport]) -> list[str]:
     """Edges that were not found and cannot be ruled out."""
+    likely = [pair for pair in pairs if pair.adjacency is not None and pair.adjacency > 0.5]
+    if likely:
+        named = _joined(names, likely, lambda pair: _support(pair.adjacency))
+        rest = [pair for pair in pairs if pair not in likely]
+        weak = (
+            f"A direct effect between {named} is likely, although it is too weak to be in the "
+            "graph that fits best by BIC."
+        )
+        return [weak, *_not_seen(names, rest)]
     if not pairs:
         return []
     largest = max(pair.visible for pair in pairs)

@@ -35,13 +35,11 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
 from mixoracle.structure.exact import is_feasible
 from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge
-from mixoracle.structure.scores import BDeu, Score, local_scores
+from mixoracle.structure.scores import PRIOR_WEIGHTS, BDeu, Score, local_scores
 from mixoracle.structure.search import make_score, named_nodes
 
 # 12 nodes take about two seconds; each further one more than three times as long.
 MAX_AVERAGED = 12
-# Cases that the BDeu prior is worth: from effects that nearly determine a latent to slight ones.
-PRIOR_WEIGHTS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 
 
 class EdgePosterior(NamedTuple):
