@@ -58,7 +58,9 @@ def test_a_verdict_names_offenders_exactly_when_it_fails():
         Verdict("x", "x", True, "fine", (("H1",),))
     with pytest.raises(InvalidInputError, match="exactly when"):
         Verdict("x", "x", False, "broken")
-    assert str(Verdict("x", "x", None, "Who knows.")) == "x: undecided. Who knows."
+    assert (
+        str(Verdict("x", "x", None, "Who knows.")) == "x: cannot be seen in these data. Who knows."
+    )
 
 
 def test_check_answers_every_assumption_once():

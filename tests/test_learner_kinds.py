@@ -409,7 +409,8 @@ class TestWhichOracle:
         observations = item_problem(1, 4, 300, random_state=0).observations
         with caplog.at_level("INFO", logger="mixoracle.oracles.signature"):
             fitted(observations)
-        (message,) = [record.getMessage() for record in caplog.records]
+        # Said at each start.
+        (message,) = {record.getMessage() for record in caplog.records}
         assert sorted(message.split(": ")[1].split(", ")) == ["item1", "item2", "item3", "item4"]
 
 

@@ -32,7 +32,7 @@ from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.mixtures.exposure import find_exposure
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
-from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
+from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.exposure import Exposure
 from mixoracle.observations import Observations
 from mixoracle.observations.exposure import with_exposure
@@ -43,9 +43,16 @@ from mixoracle.oracles.path import Resolution, resolutions
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
-from mixoracle.results import LabelledResults, RandomState, essential_failure
+from mixoracle.results import LabelledResults, RandomState
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
+from mixoracle.trust import checks
+from mixoracle.trust.bootstrap import Bootstrapping, Resampler
+from mixoracle.trust.edges import posterior_of
+from mixoracle.trust.essential import essential_failure
+from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
+from mixoracle.trust.overall import Overall, judged
+from mixoracle.trust.starts import Started, Starts, check_starts, solve_from_starts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,10 +60,9 @@ if TYPE_CHECKING:
     Rows = Observations | ArrayLike | pd.DataFrame
 
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
-LatentSearchStep = Callable[[JointTable, int], CPDAG]
 
 
-class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
+class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type: ignore[misc]
     """Finds the hidden discrete causes behind data, and the causal graph among them.
 
     Parameters
@@ -104,6 +110,9 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         The column that says out of how much each row's counts are (a depth, a time), or "total"
         for the total of all counts of the row. Counts are then Poisson or negative binomial for
         each unit of it, and the column is no measurement.
+    n_init : "auto" or int
+        Starts of the search; the best answer is kept. "auto" starts again, up to 8 times, until the
+        best answer was reached twice, where one mixture over all variables gave it.
 
     Attributes
     ----------
@@ -113,6 +122,8 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
     bipartite_ : Bipartite
         Γ as step (b) recovered it and knowledge corrected it, with its residual and method.
     assumptions_ : tuple of Verdict
+    verdict_ : Overall
+        How far to believe the answer: ``level`` is "believe", "part" or "doubt"; ``reasons``.
     states_ : (N, m) int array
         The most likely state of each latent in each row.
     oracle_ : MixtureOracle
@@ -121,12 +132,16 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         Where the model comes from: the name of an oracle, or "knowledge".
     alternatives_ : tuple of Alternative
         Other candidates that were refined, best first.
+    edge_posterior_ : EdgePosterior or None
+        How probable each edge of Λ is, averaged over all DAGs; None beyond 12 latents.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
     resolution_ : float
         The resolution of the model, infinite if every row was taken for what it is.
     resolutions_ : tuple of Resolution
         The answers along the path over resolutions, finest first; only one where the components
         have the shape of their family, because no coarser one is looked for.
+    n_starts_, n_starts_agreed_ : int
+        How many starts there were, and how many of them ended at the structure of the answer.
     columns_ : tuple of Column
         What each column was taken for: levels, counts, numbers of a family.
     set_aside_ : (N, n) bool array
@@ -151,6 +166,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
     counts_: ComponentCounts
     bipartite_: Bipartite
     assumptions_: tuple[assumptions.Verdict, ...]
+    verdict_: Overall
     states_: Integers
     oracle_: MixtureOracle
     source_: str
@@ -161,11 +177,14 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
     n_iter_: int
     repairs_: tuple[str, ...]
     corrections_: tuple[str, ...]
+    edge_posterior_: structure.EdgePosterior | None
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     set_aside_: Bools
     resolution_: float
     resolutions_: tuple[Resolution, ...]
+    n_starts_: int
+    n_starts_agreed_: int
     # Not for users: what the numbers are worth is measured by changing them here.
     _settings: ClassVar[Settings] = Settings()
 
@@ -185,6 +204,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         set_aside: bool = True,
         resolution: float | Auto | None = "auto",
         exposure: str | None = None,
+        n_init: Starts = "auto",
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -200,6 +220,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         self.set_aside = set_aside
         self.resolution = resolution
         self.exposure = exposure
+        self.n_init = n_init
 
     def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
@@ -230,15 +251,13 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
                 set_aside=self.set_aside,
                 exposed=() if exposure is None else exposure.variables,
             )
-            candidates = oracle.candidates(prepared, run)
-            report(Stage.REFINING)
             iterations = run.settings.budget.em if self.refine else 0
             solver = Solver(prepared, known, self.bipartite, self.strict, iterations, run)
-            solutions = solver.solve_all(candidates)
+            found = solve_from_starts(solver, oracle, self.n_init)
             report(Stage.SEARCHING)
-            models = [self._build(solution, prepared) for solution in solutions]
-        path = resolutions(candidates)
-        self._take_over(source, solver, solutions, models, copies, path, exposure)
+            models = [self._build(solution, prepared) for solution in found.solutions]
+        resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
+        self._take_over(source, solver, found, models, copies, resampler, exposure)
         self._remember(source, observations)
         return self
 
@@ -260,22 +279,23 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         self,
         source: Source,
         solver: Solver,
-        solutions: list[Solution],
+        found: Started,
         models: list[tuple[LatentModel, Integers]],
         copies: Integers,
-        path: tuple[Resolution, ...],
+        resampler: Resampler,
         exposure: Exposure | None,
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
-        best, (model, states) = solutions[0], models[0]
+        best, (model, states) = found.solutions[0], models[0]
         prepared, observations = solver.prepared, solver.prepared.observations
         verdicts = (
-            *assumptions.check(model),
+            *checks.check(model, prepared.n_samples),
             best.verdict,
             *residuals.check(prepared, best.graph, best.refinement, self._settings),
             rival.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
         )
+        verdicts = checks.as_far_as_seen(verdicts, model.n_observed)
         failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
@@ -284,12 +304,15 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
         model = source.kept_with(model, observations, prepared.set_aside, limits, exposure)
         self.__dict__.update(
             _source=source,
+            _resampler=resampler,
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
             set_aside_=prepared.set_aside[copies],
             _limits=limits,
             resolution_=best.resolution,
-            resolutions_=path,
+            resolutions_=resolutions(found.candidates),
+            n_starts_=found.n_starts,
+            n_starts_agreed_=found.n_agreed,
             oracle_=best.counts,
             source_=best.source,
             counts_=ComponentCounts(observations.names, best.counts.count),
@@ -304,11 +327,13 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
             corrections_=best.known.corrections,
             alternatives_=tuple(
                 Alternative(other, s.refinement.bic, refinement.bic - s.refinement.bic)
-                for s, (other, _) in zip(solutions[1:], models[1:], strict=True)
+                for s, (other, _) in zip(found.solutions[1:], models[1:], strict=True)
             ),
+            edge_posterior_=posterior_of(model, prepared.n_samples, best.known.edges),
             n_features_in_=sum(observations.widths),
             assumptions_=verdicts,
         )
+        self.verdict_ = judged(self, verdicts, resampler)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
 
@@ -329,6 +354,7 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
 
     def _check_steps(self) -> None:
         """Refuse a step that nobody knows before any work is done."""
+        check_starts(self.n_init)
         if not callable(self.bipartite):
             bipartite.check_method(self.bipartite, "bipartite")
         if not callable(self.latent_search):
@@ -343,16 +369,8 @@ class LatentGraphLearner(LabelledResults, BaseEstimator):  # type: ignore[misc]
             bipartite=solution.graph.adjacency,
             domain_sizes=solution.graph.domain_sizes,
             joint=joint,
-            latent_graph=self._search(joint, prepared.n_samples, solution),
+            latent_graph=LatentSearch(self.latent_search)(joint, prepared.n_samples, solution),
             components=components,
             state_names=solution.known.state_names,
         )
         return model, states
-
-    def _search(self, joint: JointTable, n_samples: int, solution: Solution) -> CPDAG:
-        if callable(self.latent_search):
-            return self.latent_search(joint, n_samples)
-        known = solution.known
-        return structure.learn(
-            joint, n_samples, self.latent_search, known.edges, names=known.latent_names
-        )

@@ -21,9 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from mixoracle._arrays import Floats, Integers
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.assumptions import Verdict
-from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.errors import InvalidInputError
-from mixoracle.inference import rival
 from mixoracle.mixtures.columns import Column, without_repeated
 from mixoracle.model import LatentModel
 from mixoracle.model.frames import effects_frame, state_means
@@ -39,6 +37,7 @@ from mixoracle.observations import Observations
 from mixoracle.observations.answers import conform
 from mixoracle.observations.new_rows import new_rows
 from mixoracle.observations.source import Source
+from mixoracle.trust.essential import essential_failure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,23 +47,6 @@ if TYPE_CHECKING:
     from mixoracle.report.summary import Summary
 
 RandomState = int | np.random.Generator | None
-# Without these the graph or P(H) is not identifiable; the others only decide which method works.
-# A model that contradicts what the user knows is not the model that was asked for.
-_ESSENTIAL = (
-    "obs:counting",
-    "assm:twins",
-    "assum:ssc",
-    "assump:strong:NZ",
-    "assump:strong:SDC",
-    BACKGROUND_LABEL,
-    rival.LABEL,
-)
-
-
-def essential_failure(verdicts: tuple[Verdict, ...]) -> str:
-    """What failed that matters, in one sentence; empty where nothing did."""
-    failed = [v for v in verdicts if v.holds is False and v.label in _ESSENTIAL]
-    return "; ".join(f"{verdict.name}: {verdict.message}" for verdict in failed)
 
 
 class LabelledResults(TransformerMixin):  # type: ignore[misc]

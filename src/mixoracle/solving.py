@@ -142,13 +142,13 @@ class Solver:
         solutions = [self.solve(candidate) for candidate in self._worth_refining(candidates)]
         given = self._wholly_known()
         solutions += [] if given is None else [given]
-        solutions = _one_of_each(sorted(solutions, key=lambda solution: solution.rank))
+        solutions = one_of_each(sorted(solutions, key=lambda solution: solution.rank))
         alone = self._single_latent(solutions[0])
         if alone is None:
             return solutions
         kept = 1 if self.known.names else 0
         others = sorted([*solutions[kept:], alone], key=lambda solution: solution.rank)
-        return _one_of_each([*solutions[:kept], *others])
+        return one_of_each([*solutions[:kept], *others])
 
     def solve(self, candidate: Candidate) -> Solution:
         """Steps (b) to (d) for one candidate, knowledge, then refinement."""
@@ -299,7 +299,7 @@ class Solver:
         return Solution(source, step.counts, applied, refinement, (*repairs, *choices), verdict)
 
 
-def _one_of_each(solutions: list[Solution]) -> list[Solution]:
+def one_of_each(solutions: list[Solution]) -> list[Solution]:
     """The first solution of each Γ with its domain sizes: two oracles may come to the same."""
     kept: dict[object, Solution] = {}
     for solution in solutions:

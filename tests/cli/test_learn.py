@@ -22,6 +22,7 @@ from mixoracle.families import registered
 from mixoracle.families.gaussian import GAUSSIAN
 from mixoracle.metrics import compare
 from mixoracle.oracles.registry import ORACLES
+from mixoracle.oracles.run import Stage
 from mixoracle.structure.search import METHODS
 
 FILES = {"model.json", "states.csv", "report.html", "graph.svg", "run.json", "evidence.json"}
@@ -118,7 +119,11 @@ def test_json_is_one_document_and_nothing_else(run, problem, learned):
     model = LatentModel.load(learned)
     assert [latent["name"] for latent in told["latents"]] == list(model.latent_names)
     assert [latent["states"] for latent in told["latents"]] == list(model.domain_sizes)
-    assert {verdict["verdict"] for verdict in told["verdicts"]} <= {"holds", "fails", "undecided"}
+    assert {verdict["verdict"] for verdict in told["verdicts"]} <= {
+        "holds",
+        "fails",
+        "cannot be seen",
+    }
 
 
 def test_quiet_prints_nothing(run, problem):
@@ -391,7 +396,8 @@ def test_the_projection_oracle_has_a_plan(run, tmp_path):
     assert "step 2 of 7: fitting one mixture over all variables" in result.stderr
     record = json.loads((tmp_path / "result" / "run.json").read_text())
     assert record["settings"]["oracle"] == "projection"
-    assert set(record["timings"]) < {stage for stage, _ in PLANS["projection"]}
+    planned = {stage for stage, _ in PLANS["projection"]}
+    assert set(record["timings"]) - {Stage.RESTARTING} < planned
 
 
 def test_a_second_look_does_not_disturb_the_progress(run, tmp_path):
@@ -441,3 +447,15 @@ def test_what_is_registered_is_in_the_help_and_is_accepted(run, problem, monkeyp
     unknown = run("learn", problem / "data.csv", "--oracle", "newcomer", "--search", "slowly")
     assert unknown.exit_code == 2
     assert "'quickly'" in unknown.stderr
+
+
+def test_bootstrap_shows_what_is_found_again(run, problem, tmp_path):
+    result = learn(run, problem, "--out", "result", "--bootstrap", 2)
+    assert result.exit_code == 0, result.output
+    assert "In 2 halves of the cases, drawn at random" in result.stdout
+    assert "learning from halves of the cases: 2 of 2" in result.stderr
+    held = json.loads((tmp_path / "result" / "evidence.json").read_text())["support"]
+    assert held["n_resamples"] == 2
+    # What is kept for an interrupted run is gone once the result is whole.
+    assert not list(tmp_path.glob(".*"))
+    assert run("learn", "x.csv", "--out", "r", "--bootstrap", 0).exit_code == 2

@@ -12,6 +12,8 @@ from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.report.folder import Result
 from mixoracle.report.gathering import gather
+from mixoracle.trust.edges import posterior_of
+from mixoracle.trust.overall import Overall
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +73,10 @@ def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **chan
         set_aside_=np.zeros((observations.n_samples, model.n_observed), dtype=bool),
         resolution_=np.inf,
         resolutions_=(),
+        verdict_=Overall("believe"),
+        n_starts_=1,
+        n_starts_agreed_=1,
+        edge_posterior_=posterior_of(model, n_samples),
     )
     for name, value in changes.items():
         setattr(fitted, name, value)

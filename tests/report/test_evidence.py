@@ -20,6 +20,7 @@ from mixoracle.report.gathering import (
     _standardised,
     gather,
 )
+from mixoracle.trust.overall import Overall
 
 
 def one_latent(width=1, apart=10.0, spread=1.0, n_observed=2):
@@ -118,6 +119,10 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         set_aside_=np.zeros((observations.n_samples, 1), dtype=bool),
         resolution_=np.inf,
         resolutions_=(),
+        verdict_=Overall("believe"),
+        n_starts_=1,
+        n_starts_agreed_=1,
+        edge_posterior_=None,
     )
     evidence = gather(fitted, observations)
     (effect,) = evidence.effects

@@ -5,7 +5,8 @@ import pytest
 
 from mixoracle.errors import InvalidInputError, KnowledgeConflictError
 from mixoracle.model import CPDAG, JointTable
-from mixoracle.structure import Knowledge, learn, search
+from mixoracle.structure import BDeu, Knowledge, learn, search
+from mixoracle.structure.scores import PRIOR_WEIGHTS
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_a_tie_is_logged(caplog):
     ("arguments", "words"),
     [
         ({"method": "guess"}, "'auto', 'exact', 'ges', 'pc'; got 'guess'"),
-        ({"score": "aic"}, "'bic', 'bdeu' or an object"),
+        ({"score": "aic"}, "'bic', 'bdeu', 'adaptive' or an object"),
         ({"score": object()}, "type object"),
         ({"alpha": 0.0}, "alpha"),
         ({"names": ["a", "b"]}, "3 distinct strings"),
@@ -74,3 +75,20 @@ def test_a_score_over_other_nodes_is_refused(chain):
 
     with pytest.raises(InvalidInputError, match=r"over 1 nodes, P\(H\) over 3 latents"):
         search(chain, 100, score=BIC(chain.marginal([0]), 100))
+
+
+def test_a_prior_that_the_data_choose_misses_fewer_weak_edges(draw):
+    missed = {"bic": 0, "adaptive": 0}
+    for seed in range(20):
+        edges, joint = draw(np.random.default_rng(seed), 3, largest=5, n_samples=1_000)
+        truth = CPDAG.from_dag(edges, 3).skeleton
+        for score in missed:
+            missed[score] += len(truth - learn(joint, 1_000, score=score).skeleton)
+    assert missed["adaptive"] < 0.7 * missed["bic"]
+
+
+def test_the_chosen_prior_has_the_most_evidence(draw, rng):
+    _, joint = draw(rng, 3, n_samples=500)
+    found = search(joint, 500, score="adaptive")
+    scores = [search(joint, 500, score=BDeu(joint, 500, w)).score for w in PRIOR_WEIGHTS]
+    assert found.score == max(scores)

@@ -26,11 +26,13 @@ class Verdict:
     label : str
         Its LaTeX label in the paper.
     holds : bool or None
-        None where it cannot be decided; ``message`` says why.
+        None where these data, or this model, cannot show it; ``message`` says why.
     message : str
         One sentence or two, naming latents, observed variables and states.
     offenders : tuple of tuples of str
         What breaks it, one tuple for each breach; empty unless ``holds`` is False.
+    strength : float or None
+        How strongly it is broken, where that can be measured: a correlation, from 0 to 1.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Verdict:
     holds: bool | None
     message: str
     offenders: tuple[tuple[str, ...], ...] = ()
+    strength: float | None = None
 
     def __post_init__(self) -> None:
         if (self.holds is False) != bool(self.offenders):
@@ -47,7 +50,7 @@ class Verdict:
             )
 
     def __str__(self) -> str:
-        word = {True: "holds", False: "fails", None: "undecided"}[self.holds]
+        word = {True: "holds", False: "fails", None: "cannot be seen in these data"}[self.holds]
         return f"{self.name}: {word}. {self.message}"
 
 

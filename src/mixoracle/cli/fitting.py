@@ -9,6 +9,7 @@ warning too; both reach the user as sentences.
 from __future__ import annotations
 
 import hashlib
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from mixoracle.oracles.run import Stage
 from mixoracle.report.evidence import Evidence
 from mixoracle.report.folder import ALTERNATIVES_FOLDER, Result, write_result
 from mixoracle.report.gathering import gather
+from mixoracle.report.resampling import Resampled
 from mixoracle.report.run import run_record
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 GATHERING = "gathering the evidence"
 WRITING = "writing the result"
+RESAMPLING = "learning from halves of the cases"
 # The stages that the learner names, with the share of the time that each took on the paper's
 # problems (those of the projection on tests of binary items). A stage that is missing here is
 # shown without a forecast: the signature oracle calls the other one where it cannot see.
@@ -71,10 +74,16 @@ def learn_into(
     given: Input,
     settings: Mapping[str, Any],
     tell: Stages,
+    kept: Path | None = None,
     **remarks: Any,
 ) -> tuple[LatentGraphLearner, Result]:
-    """Learn and fill a folder with everything that a result is; ``remarks`` go to run.json."""
+    """Learn and fill a folder with everything that a result is; ``remarks`` go to run.json.
+
+    ``kept`` is the file that holds resamples until all of them are done.
+    """
     learner, evidence = fit(given, tell, settings)
+    if settings.get("bootstrap"):
+        evidence = replace(evidence, support=resampled(learner, tell, settings, kept))
     tell(WRITING)
     source = {"file": data.name, "sha256": _digest(data), "declared": dict(given.families)}
     run = run_record(given.observations, evidence, source, settings, tell.timings)
@@ -132,6 +141,37 @@ def read_knowledge(settings: Mapping[str, Any]) -> Background | None:
     if knowledge:
         return Background.read(knowledge)
     return Background.read_qmatrix(qmatrix) if qmatrix else None
+
+
+def kept_resamples(out: Path) -> Path:
+    """Where resamples are kept until the result is whole: the same command goes on with them."""
+    target = out.resolve()
+    return target.with_name(f".{target.name}-resamples.jsonl")
+
+
+def resampled(
+    learner: LatentGraphLearner, tell: Stages, settings: Mapping[str, Any], kept: Path | None
+) -> Resampled:
+    """Learn again from halves of the rows, and say how far it is and how long it will take."""
+    began = time.perf_counter()
+    done_before: list[int] = []
+
+    def progress(done: int, total: int) -> None:
+        done_before.append(done)
+        spent, n_new = time.perf_counter() - began, done - done_before[0] + 1
+        left = spent / n_new * (total - done)
+        if done == total or done % max(1, total // 10) == 0:
+            tell(f"{RESAMPLING}: {done} of {total} (about {left:.0f} s left)")
+
+    tell(RESAMPLING)
+    support = learner.bootstrap(
+        settings["bootstrap"],
+        n_jobs=settings["jobs"],
+        random_state=settings["seed"],
+        keep=kept,
+        progress=progress,
+    )
+    return Resampled.of(support)
 
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], list[str]]:

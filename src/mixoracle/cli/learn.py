@@ -197,6 +197,12 @@ def _resolution(
     help="Leave the other candidates as models in OUT/alternatives/1, 2, …, best first.",
 )
 @click.option(
+    "--bootstrap",
+    type=_AT_LEAST_ONE,
+    metavar="B",
+    help="Learn again from B halves of the cases, and show how often each finding comes back.",
+)
+@click.option(
     "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is kept."
 )
 @click.option("--dry-run", is_flag=True, help="Show how the data were read, and learn nothing.")
@@ -262,7 +268,7 @@ def _learn(
     settings: dict[str, Any],
 ) -> bool:
     """Learn, write, report; return whether an assumption that matters failed."""
-    from mixoracle.cli.fitting import PLANS, learn_into
+    from mixoracle.cli.fitting import PLANS, kept_resamples, learn_into
     from mixoracle.report import text
     from mixoracle.report.folder import new_folder
 
@@ -271,7 +277,9 @@ def _learn(
         # What was read as what comes before the work, so that it can be stopped and corrected.
         _show_read(console(quiet or as_json), given)
         with staged(PLANS.get(settings["oracle"], ()), quiet or as_json) as tell:
-            _, result = learn_into(folder, data, given, settings, tell)
+            kept = kept_resamples(Path(out))
+            _, result = learn_into(folder, data, given, settings, tell, kept)
+    kept.unlink(missing_ok=True)
     evidence = result.evidence
     terminal = answer(text.summary_document(result.model, evidence, out), quiet, as_json)
     for note in evidence.notes:

@@ -57,6 +57,8 @@ def _independence(residual: list[Floats], names: Sequence[str], settings: Settin
     """Whether two variables are still dependent when the hidden state is known."""
     name, label = "independent given the latents", "sec:bg"
     pairs = list(combinations(range(len(residual)), 2))
+    if not pairs:
+        return Verdict(name, label, None, "a single variable depends on no other")
     offenders = []
     for first, second in pairs:
         strength, chance = dependence(residual[first], residual[second])
@@ -77,6 +79,7 @@ def _independence(residual: list[Floats], names: Sequence[str], settings: Settin
         f"correlation {strength:.2f}; {len(offenders)} of {len(pairs)} pairs are): a latent or a "
         "state may be missing, or one measurement acts on the other",
         tuple((one, other) for _, one, other in offenders),
+        strength=float(strength),
     )
 
 

@@ -34,6 +34,7 @@ class Stage(StrEnum):
     COARSENING = "looking for a coarser answer, because components are not of their family"
     COUNTING = "counting components with the oracle"
     REFINING = "refining the candidates"
+    RESTARTING = "starting again, in case a better answer is found"
     SEARCHING = "searching the latent graph"
 
 

@@ -15,6 +15,9 @@ from mixoracle._documents import record
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.mixtures.columns import Column
+from mixoracle.report.resampling import Resampled
+from mixoracle.trust.edges import PairSupport
+from mixoracle.trust.overall import Overall
 
 EVIDENCE_FORMAT = "mixoracle.Evidence"
 EVIDENCE_VERSION = 2
@@ -109,6 +112,15 @@ class Evidence:
     failure: str = ""
     # Notes on the data, such as columns that were left out, a sentence each.
     notes: tuple[str, ...] = ()
+    # What can be claimed of each pair of latents; empty for a model that was not learned.
+    edges: tuple[PairSupport, ...] = ()
+    # How far to believe the whole answer; None for a model that was not learned.
+    verdict: Overall | None = None
+    # Starts of the search, and how many of them reached this answer.
+    n_starts: int = 1
+    n_starts_agreed: int = 1
+    # How often each part of the answer is found again; None where nobody asked for it.
+    support: Resampled | None = None
 
     def __post_init__(self) -> None:
         n = len(self.observed_names)

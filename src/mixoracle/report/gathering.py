@@ -20,10 +20,13 @@ from numpy.typing import NDArray
 
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
+from mixoracle.model.joint import independent
 from mixoracle.model.state_names import joint_state_names
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import with_levels
 from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
+from mixoracle.trust.checks import FALSE_ALARM
+from mixoracle.trust.edges import pair_supports
 
 if TYPE_CHECKING:
     from mixoracle import solving
@@ -99,6 +102,10 @@ def gather(
         converged=bool(fitted.converged_),
         n_iter=int(fitted.n_iter_),
         failure=failure,
+        verdict=fitted.verdict_,
+        n_starts=fitted.n_starts_,
+        n_starts_agreed=fitted.n_starts_agreed_,
+        edges=pair_supports(model, observations.n_samples, fitted.edge_posterior_),
         notes=(
             *notes,
             *_repeated_notes(fitted.columns_),
@@ -185,6 +192,8 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     cases = n_samples * table
     is_rare = cases < _FEWEST_CASES
     is_rare[tuple(model.joint.nearly_empty().T)] = True
+    # Where few cases were to be expected anyway, that there are none says nothing.
+    is_rare &= n_samples * independent(table) > np.log(table.size / FALSE_ALARM)
     rare = np.argwhere(is_rare)
     order = np.argsort(table[tuple(rare.T)], kind="stable")
     return tuple(

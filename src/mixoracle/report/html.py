@@ -19,10 +19,11 @@ import numpy as np
 
 from mixoracle.model import LatentModel
 from mixoracle.model.state_names import joint_state_names
-from mixoracle.report import charts, svg, words
+from mixoracle.report import charts, claims, svg, words
 from mixoracle.report.components import component_table, level_bars
 from mixoracle.report.evidence import Count, Evidence
 from mixoracle.report.lettering import page_environment, printable, shortened
+from mixoracle.report.resampling import stability
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -66,6 +67,7 @@ def render(result: Result) -> str:
         panels=[_panel(model, evidence, j) for j in range(model.n_latent)],
         matrix=_pair_matrix(evidence),
         doubtful_pairs=_doubtful_pairs(evidence),
+        stability=stability(model, evidence.support),
         kinds=words.by_kind(evidence.columns, evidence.n_samples),
         measurements=[_measurement(model, evidence, i) for i in range(model.n_observed)],
     )
@@ -138,7 +140,6 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:
     """All about one latent."""
     graph, names = model.latent_graph, model.latent_names
     parents = [i for i, k in sorted(graph.directed) if k == j]
-    children = [k for i, k in sorted(graph.directed) if i == j]
     loose = sorted(k for pair in graph.undirected if j in pair for k in pair - {j})
     effects = sorted((e for e in evidence.effects if e.latent == j), key=lambda e: -e.share)
     # One table given all neighbours that could be causes, or one for each if it is too long.
@@ -153,9 +154,7 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:
         "colour": svg.latent_colour(j),
         "marginal": model.joint.marginal([j]).table.tolist(),
         "sizes": evidence.state_sizes[j],
-        "causes": [names[k] for k in children],
-        "caused_by": [names[k] for k in parents],
-        "depends_on": [names[k] for k in loose],
+        "relations": claims.relations_of(model, evidence.edges, j) if model.n_latent > 1 else [],
         "conditionals": [_conditional(model, j, conditions) for conditions in tables],
         "effects": effects,
     }

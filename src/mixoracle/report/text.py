@@ -7,6 +7,7 @@ Names are shown as they are, never read as markup.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,9 @@ from mixoracle.model import LatentModel
 from mixoracle.observations.columns import spelled_number
 from mixoracle.report import words
 from mixoracle.report.evidence import Evidence
+from mixoracle.report.resampling import stability
 from mixoracle.report.words import by_kind
+from mixoracle.trust.edges import PairSupport
 
 if TYPE_CHECKING:
     from mixoracle.metrics import Comparison, StateAgreement
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 _MARKS = {
     True: Text("holds", style="green"),
     False: Text("fails", style="bold red"),
-    None: Text("undecided", style="yellow"),
+    None: Text("cannot be seen", style="yellow"),
 }
 
 
@@ -77,14 +80,27 @@ def trust_panel(model: LatentModel, evidence: Evidence) -> Panel:
     return Panel(Group(*lines), title="What to trust", title_align="left")
 
 
+def overall_lines(evidence: Evidence) -> list[Text]:
+    """How far to believe the answer, and why not further: the first thing to read."""
+    if evidence.verdict is None:
+        return []
+    style = {"believe": "bold green", "part": "bold yellow", "doubt": "bold red"}
+    lines = [Text(words.verdict_line(evidence), style=style[evidence.verdict.level])]
+    return lines + [Text(f"  {reason}") for reason in evidence.verdict.reasons]
+
+
 def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
     """The answer, for somebody who reads nothing else."""
-    parts: list[Any] = [Text(words.headline(model, evidence), style="bold")]
+    parts: list[Any] = [*overall_lines(evidence)]
+    parts.append(Text(words.headline(model, evidence), style="bold"))
     parts += [Text(f"  {line}") for line in words.findings(model, evidence)]
     parts += [Text(f"  {line}") for line in words.other_kind(model, evidence)]
-    edges = words.relations(model)
+    edges = words.relations(model, evidence)
     if edges:
         parts += [Text("Among the hidden causes:", style="bold"), *(Text(f"  {e}") for e in edges)]
+    stable = stability(model, evidence.support)
+    if stable:
+        parts += [Text("Found again:", style="bold"), *(Text(f"  {line}") for line in stable)]
     parts.append(trust_panel(model, evidence))
     if out is not None:
         parts.append(Text(f"Written to {out}; open {out}/report.html in a browser to look at it."))
@@ -211,13 +227,24 @@ def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[s
         },
         "missing_cells": sum(column.missing for column in evidence.columns),
         "notes": list(evidence.notes),
+        "verdict": None if evidence.verdict is None else asdict(evidence.verdict),
         **model_document(model),
+        "edges": edge_documents(model, evidence.edges),
+        "support": None if evidence.support is None else asdict(evidence.support),
         "verdicts": verdict_documents(evidence.verdicts),
         "doubts": words.doubts(model, evidence),
         "failure": evidence.failure or None,
         "log_likelihood": evidence.log_likelihood,
         "bic": evidence.bic,
     }
+
+
+def edge_documents(model: LatentModel, pairs: Iterable[PairSupport]) -> list[dict[str, Any]]:
+    """What is claimed of each pair of hidden causes, and its support, for machines."""
+    names = model.latent_names
+    return [
+        {**asdict(pair), "first": names[pair.first], "second": names[pair.second]} for pair in pairs
+    ]
 
 
 def verdict_documents(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from mixoracle.assumptions import Verdict
 from mixoracle.families import registry
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
+from mixoracle.report import claims
 from mixoracle.report.evidence import Alternative, Evidence
 from mixoracle.report.gathering import rare_states
 from mixoracle.report.lettering import shortened
@@ -25,6 +26,9 @@ WEAK_SEPARATION = 0.9
 CLOSE_BIC = 5.0
 # Exact counts leave a residual below this, by rounding alone.
 NO_REMAINDER = 1e-8
+BELIEVE = "Believe this answer: nothing that was checked speaks against it."
+IN_PART = "Believe this answer in part."
+DOUBT = "Do not believe this answer as it stands."
 _LISTED = 6
 # A joint state names every hidden cause.
 _STATE_LETTERS = 120
@@ -138,6 +142,12 @@ def headline(model: LatentModel, evidence: Evidence) -> str:
     return f"{_n(model.n_latent, 'hidden cause')} found behind {behind}."
 
 
+def verdict_line(evidence: Evidence) -> str:
+    """How far to believe the answer, in one sentence; empty for a model that was not learned."""
+    lines = {"believe": BELIEVE, "part": IN_PART, "doubt": DOUBT}
+    return "" if evidence.verdict is None else lines[evidence.verdict.level]
+
+
 def findings(model: LatentModel, evidence: Evidence) -> list[str]:
     """Each hidden cause with its states and what it drives, a sentence each."""
     sentences = []
@@ -161,20 +171,9 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
     return sentences
 
 
-def relations(model: LatentModel) -> list[str]:
-    """The arrows among the hidden causes, a sentence for each edge."""
-    names = [shortened(name) for name in model.latent_names]
-    sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
-    depend = [f"{names[i]} and {names[j]}" for i, j in model.latent_graph.links]
-    if depend:
-        *rest, last = depend
-        joined = f"{', '.join(rest)} as well as {last}" if rest else last
-        sentences.append(
-            f"{joined} depend on each other; these data do not show which one is the cause."
-        )
-    if not sentences and model.n_latent > 1:
-        sentences.append("The hidden causes are independent of each other.")
-    return sentences
+def relations(model: LatentModel, evidence: Evidence | None = None) -> list[str]:
+    """The edges among the hidden causes, as far as they can be claimed."""
+    return claims.relations(model, () if evidence is None else evidence.edges)
 
 
 def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
@@ -209,7 +208,14 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
         sentences.append(
             f"{_n(len(evidence.repairs), 'count')} had to be repaired to fit with the others."
         )
-    close = [other for other in evidence.alternatives if other.bic_gap < CLOSE_BIC]
+    better = [other for other in evidence.alternatives if other.bic_gap < 0]
+    if better:
+        sentences.append(
+            f"{alternative_title(model, better[0])} {fits(better[0])}, but was passed over: it "
+            "contradicts what is known, leaves joint states empty, or has states that only mend a "
+            "shape."
+        )
+    close = [other for other in evidence.alternatives if 0 <= other.bic_gap < CLOSE_BIC]
     if len(close) == 1:
         title = alternative_title(model, close[0])
         sentences.append(f"{title} fits nearly as well; see the alternatives in the report.")
@@ -281,7 +287,7 @@ def trust(model: LatentModel, evidence: Evidence) -> list[str]:
         for i, scatter in enumerate(evidence.scatters)
         if scatter.separation is not None and model.parents(i)
     ]
-    if separations and min(separations) >= WEAK_SEPARATION:
+    if len(separations) > 1 and min(separations) >= WEAK_SEPARATION:
         share = min(separations)
         cases = "every case" if share == 1 else f"at least {min(share, 0.999):.1%} of the cases"
         sentences.append(

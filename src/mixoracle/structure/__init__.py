@@ -1,7 +1,22 @@
 """Step (e): the joint distribution P(H) to the latent graph Λ as a CPDAG."""
 
+from mixoracle.structure.averaging import EdgePosterior, can_average, edge_posterior
 from mixoracle.structure.knowledge import Knowledge
+from mixoracle.structure.power import visible_association
 from mixoracle.structure.scores import BIC, BDeu, Score
 from mixoracle.structure.search import SearchResult, check_method, learn, search
 
-__all__ = ["BIC", "BDeu", "Knowledge", "Score", "SearchResult", "check_method", "learn", "search"]
+__all__ = [
+    "BIC",
+    "BDeu",
+    "EdgePosterior",
+    "Knowledge",
+    "Score",
+    "SearchResult",
+    "can_average",
+    "check_method",
+    "edge_posterior",
+    "learn",
+    "search",
+    "visible_association",
+]

@@ -29,6 +29,8 @@ from mixoracle.model.factorisation import parents_of
 # log N of the BIC never falls below log 2: without a penalty, a fraction of a case would connect
 # every pair of latents.
 _SMALLEST_PENALISED_SAMPLE = 2.0
+# Cases that a BDeu prior may be worth: from effects that nearly determine a latent to slight ones.
+PRIOR_WEIGHTS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 
 
 @runtime_checkable

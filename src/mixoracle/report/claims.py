@@ -1,0 +1,161 @@
+"""The words for claims about edges among the hidden causes: the only place that has them.
+
+A claim is as strong as its support: *causes* from 0.95 on, *probably causes* from 0.8, *may cause*
+below. An edge that was not found is called absent only where its posterior says so; otherwise the
+sentence says how strong an association would have been seen. Without figures, as for a model that
+was not learned, a graph is read as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from mixoracle.model import LatentModel
+from mixoracle.report.lettering import shortened
+from mixoracle.trust.edges import SURE, Claim, PairSupport, pair_supports
+
+_VERBS = {Claim.CAUSES: "causes", Claim.PROBABLY: "probably causes", Claim.MAY: "may cause"}
+_INDEPENDENT = "The hidden causes are independent of each other."
+_OPEN = "these data do not show which one is the cause."
+# Pairs without an edge that one sentence names.
+_LISTED = 6
+
+
+def relations(model: LatentModel, pairs: Sequence[PairSupport] = ()) -> list[str]:
+    """What is claimed of the edges among the hidden causes, in sentences."""
+    if not pairs:
+        return _as_it_stands(model)
+    names = [shortened(name) for name in model.latent_names]
+    sentences = [_arrow(names, pair) for pair in pairs if pair.claim in _VERBS]
+    sentences += _open(names, [pair for pair in pairs if pair.claim is Claim.OPEN])
+    absent = [pair for pair in pairs if pair.claim is Claim.ABSENT]
+    if len(absent) == len(pairs):
+        return [f"{_INDEPENDENT[:-1]} (support {_least_absent(absent)})."]
+    if absent:
+        sentences.append(
+            f"No direct effect between {_joined(names, absent, _plain)} "
+            f"(support {_least_absent(absent)})."
+        )
+    return sentences + _not_seen(names, [pair for pair in pairs if pair.claim is Claim.NOT_SEEN])
+
+
+def relations_of(model: LatentModel, pairs: Sequence[PairSupport], latent: int) -> list[str]:
+    """The same for one hidden cause, shorter: its part of the page names it already."""
+    names = [shortened(name) for name in model.latent_names]
+    pairs = pairs or pair_supports(model, 0, None)
+    lines = []
+    for pair in pairs:
+        if latent not in (pair.first, pair.second):
+            continue
+        other = names[pair.second if pair.first == latent else pair.first]
+        support = _support(pair.forward if pair.claim in _VERBS else pair.adjacency)
+        if pair.claim in _VERBS and pair.first == latent:
+            lines.append(f"{_VERBS[pair.claim].capitalize()} {other}{support}.")
+        elif pair.claim in _VERBS:
+            passive = {"causes": "Caused", "probably causes": "Probably caused"}
+            lines.append(f"{passive.get(_VERBS[pair.claim], 'Maybe caused')} by {other}{support}.")
+        elif pair.claim is Claim.OPEN:
+            lines.append(f"Depends on {other}, direction open{support}.")
+    if not lines and all(pair.claim is Claim.ABSENT for pair in pairs if latent in _both(pair)):
+        return ["Independent of the other hidden causes."]
+    return lines or ["No edge to another hidden cause was seen."]
+
+
+def _as_it_stands(model: LatentModel) -> list[str]:
+    """A graph without figures, in sentences."""
+    names = [shortened(name) for name in model.latent_names]
+    sentences = [f"{names[i]} causes {names[j]}." for i, j in sorted(model.latent_graph.directed)]
+    depend = [f"{names[i]} and {names[j]}" for i, j in model.latent_graph.links]
+    if depend:
+        sentences.append(f"{_and(depend)} depend on each other; {_OPEN}")
+    if not sentences and model.n_latent > 1:
+        sentences.append(_INDEPENDENT)
+    return sentences
+
+
+def _arrow(names: Sequence[str], pair: PairSupport) -> str:
+    text = f"{names[pair.first]} {_VERBS[pair.claim]} {names[pair.second]}"
+    if pair.forward is None or pair.backward is None or pair.adjacency is None:
+        return f"{text} (too many hidden causes to say how sure that is)."
+    if pair.claim is not Claim.MAY:
+        return f"{text} (support {shown(pair.forward)})."
+    return (
+        f"{text} (support {shown(pair.forward)}; the other way round {shown(pair.backward)}, "
+        f"no edge {shown(1.0 - pair.adjacency)})."
+    )
+
+
+def _open(names: Sequence[str], pairs: Sequence[PairSupport]) -> list[str]:
+    """Edges without a direction: those that are sure in one sentence, then the others."""
+    sure = [pair for pair in pairs if pair.adjacency is None or pair.adjacency >= SURE]
+    doubtful = [pair for pair in pairs if pair not in sure]
+    sentences = []
+    if sure:
+        named = _joined(names, sure, lambda pair: _support(pair.adjacency))
+        sentences.append(f"{named} depend on each other; {_OPEN}")
+    if doubtful:
+        named = _joined(names, doubtful, lambda pair: _support(pair.adjacency))
+        sentences.append(f"{named} may depend on each other directly; {_OPEN}")
+    return sentences
+
+
+def _not_seen(names: Sequence[str], pairs: Sequence[PairSupport]) -> list[str]:
+    """Edges that were not found and cannot be ruled out."""
+    likely = [pair for pair in pairs if pair.adjacency is not None and pair.adjacency > 0.5]
+    if likely:
+        named = _joined(names, likely, lambda pair: _support(pair.adjacency))
+        rest = [pair for pair in pairs if pair not in likely]
+        weak = (
+            f"A direct effect between {named} is likely, although it is too weak to be in the "
+            "graph that fits best by BIC."
+        )
+        return [weak, *_not_seen(names, rest)]
+    if not pairs:
+        return []
+    largest = max(pair.visible for pair in pairs)
+    named = _joined(names, pairs, lambda pair: _support(pair.adjacency))
+    size = (
+        "and no association, however strong, would have been seen reliably"
+        if largest >= 1.0
+        else f"an association of Cramér's V = {largest:.2g} would have been seen in 80 % of samples"
+    )
+    return [f"A direct effect between {named} was not seen, but is not ruled out; {size}."]
+
+
+def _least_absent(pairs: Iterable[PairSupport]) -> str:
+    return shown(min(1.0 - (pair.adjacency or 0.0) for pair in pairs))
+
+
+def _joined(
+    names: Sequence[str], pairs: Sequence[PairSupport], note: Callable[[PairSupport], str]
+) -> str:
+    said = [f"{names[p.first]} and {names[p.second]}{note(p)}" for p in pairs[:_LISTED]]
+    if len(pairs) > _LISTED:
+        said.append(f"{len(pairs) - _LISTED} more pairs")
+    return _and(said)
+
+
+def _and(clauses: Sequence[str]) -> str:
+    *rest, last = clauses
+    return f"{', '.join(rest)} as well as {last}" if rest else last
+
+
+def _both(pair: PairSupport) -> tuple[int, int]:
+    return pair.first, pair.second
+
+
+def _plain(_pair: PairSupport) -> str:
+    return ""
+
+
+def _support(value: float | None) -> str:
+    return "" if value is None else f" (support {shown(value)})"
+
+
+def shown(value: float) -> str:
+    """A support with two digits; never 1.00 or 0.00 for what is only nearly so."""
+    if 0.995 <= value < 1.0:
+        return "> 0.99"
+    if 0.0 < value < 0.005:
+        return "< 0.01"
+    return f"{value:.2f}"

@@ -1,0 +1,96 @@
+"""Support from resamples as plain numbers and in words.
+
+The record goes to ``evidence.json`` with the rest of the evidence; nothing is computed here that
+the bootstrap did not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixoracle.model import LatentModel
+from mixoracle.report.lettering import shortened
+from mixoracle.trust.bootstrap import Support
+
+# Parts of an answer that are found in fewer resamples are pointed out.
+_STABLE = 0.95
+
+Row = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """A :class:`~mixoracle.trust.bootstrap.Support` as plain numbers; see there."""
+
+    n_resamples: int
+    n_latents: tuple[tuple[int, float], ...]
+    latents: Row
+    domain_sizes: Row
+    bipartite: tuple[Row, ...]
+    adjacency: tuple[Row, ...]
+    arrows: tuple[Row, ...]
+    # P(H) in C order: the ends of the interval of each joint state.
+    joint_low: Row | None
+    joint_high: Row | None
+    n_same: int
+
+    @classmethod
+    def of(cls, support: Support) -> Resampled:
+        """The numbers of a support."""
+
+        def rows(matrix: np.ndarray) -> tuple[Row, ...]:
+            return tuple(tuple(row) for row in matrix.tolist())
+
+        def flat(table: np.ndarray | None) -> Row | None:
+            return None if table is None else tuple(table.ravel().tolist())
+
+        return cls(
+            n_resamples=support.n_resamples,
+            n_latents=tuple(support.n_latents.items()),
+            latents=tuple(support.latents.tolist()),
+            domain_sizes=tuple(support.domain_sizes.tolist()),
+            bipartite=rows(support.bipartite),
+            adjacency=rows(support.adjacency),
+            arrows=rows(support.arrows),
+            joint_low=flat(support.joint_low),
+            joint_high=flat(support.joint_high),
+            n_same=support.n_same,
+        )
+
+
+def stability(model: LatentModel, held: Resampled | None) -> list[str]:
+    """What resamples say for and against the answer, in sentences."""
+    if held is None:
+        return []
+    names = [shortened(name) for name in model.latent_names]
+    numbers = ", ".join(f"{number} in {share:.0%}" for number, share in held.n_latents)
+    sentences = [
+        f"In {held.n_resamples} halves of the cases, drawn at random, the number of hidden causes "
+        f"was {numbers}."
+    ]
+    for name, found, size in zip(names, held.latents, held.domain_sizes, strict=True):
+        sentences.append(
+            f"{name} was found again in {found:.0%}, with as many states in {size:.0%}."
+        )
+    weak = [
+        f"{names[j]} drives {shortened(model.observed_names[i])} ({held.bipartite[i][j]:.0%})"
+        for j in range(model.n_latent)
+        for i in model.children(j)
+        if held.bipartite[i][j] < _STABLE
+    ]
+    if weak:
+        sentences.append(
+            f"Less stable: {', '.join(weak[:6])}{' and more' if len(weak) > 6 else ''}."
+        )
+    sentences += [
+        f"The arrow from {names[i]} to {names[j]} was found in {held.arrows[i][j]:.0%}, an edge "
+        f"between them in {held.adjacency[i][j]:.0%}."
+        for i, j in sorted(model.latent_graph.directed)
+    ]
+    sentences += [
+        f"An edge between {names[i]} and {names[j]} was found in {held.adjacency[i][j]:.0%}."
+        for i, j in model.latent_graph.links
+    ]
+    return sentences

@@ -1,0 +1,348 @@
+"""How stable an answer is: the learner on many halves of the rows, aligned with the whole.
+
+Half of the rows, drawn without replacement, is a sample that could have been: no row occurs twice,
+which a mixture would take for a state of its own. An estimate on half of the rows scatters about
+that on all of them as much as that scatters about the truth (the variance of the difference is
+2/N − 1/N), so quantiles over halves are intervals for the answer itself. What needs all the rows to
+be seen is seen less often in halves: supports are cautious.
+
+Preparing the data is done once; halves share units, families and values that were set aside. The
+same seed gives the same halves for every number of jobs, and a file keeps what is done, so that an
+interrupted run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mixoracle._arrays import Floats, Integers
+from mixoracle._checks import check_whole, make_generator
+from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.model import LatentModel
+from mixoracle.oracles.protocol import CandidateOracle
+from mixoracle.oracles.run import to_log
+from mixoracle.solving import Solution, Solver
+from mixoracle.trust.aligning import Sighting, align
+from mixoracle.trust.held_out import HeldOut, judge
+from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
+
+# The interval of a probability holds this share of the halves.
+COVERAGE = 0.95
+# Fewer rows make no halves that could show anything.
+FEWEST_ROWS = 20
+# So few rows that what was learned from them is held against rows that were not seen; learning
+# again from halves of them is quick.
+SMALL_SAMPLE = 200
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The share of resamples in which each part of the answer was found again.
+
+    Parameters
+    ----------
+    n_resamples : int
+    n_latents : mapping from int to float
+        The share of resamples with each number of latents.
+    latents : (m,) array
+        How often each latent was found again.
+    domain_sizes : (m,) array
+        How often with the same number of states.
+    bipartite : (n, m) array
+        How often each variable was driven by what stands for each latent.
+    adjacency : (m, m) array
+        How often two latents were adjacent; symmetric.
+    arrows : (m, m) array
+        Entry [i, j] is how often i→j was found. Edges whose direction stayed open count in
+        ``adjacency`` only.
+    joint_low, joint_high : arrays of the shape of P(H), or None
+        Between them lie 95 % of the resamples in which the same latents with the same numbers of
+        states were found; None if there are none.
+    n_same : int
+        How many resamples these are.
+    """
+
+    n_resamples: int
+    n_latents: Mapping[int, float]
+    latents: Floats
+    domain_sizes: Floats
+    bipartite: Floats
+    adjacency: Floats
+    arrows: Floats
+    joint_low: Floats | None
+    joint_high: Floats | None
+    n_same: int
+
+    @classmethod
+    def of(cls, sightings: list[Sighting], domain_sizes: tuple[int, ...]) -> Support:
+        """Count what was found again."""
+        total = len(sightings)
+        numbers = Counter(sighting.n_latents for sighting in sightings)
+        found = np.array([sighting.domain_sizes for sighting in sightings]).reshape(total, -1)
+        tables = [sighting.joint for sighting in sightings if sighting.joint is not None]
+        low = high = None
+        if tables:
+            tail = 0.5 * (1.0 - COVERAGE)
+            low, high = np.quantile(np.stack(tables), [tail, 1.0 - tail], axis=0)
+        return cls(
+            n_resamples=total,
+            n_latents={number: numbers[number] / total for number in sorted(numbers)},
+            latents=np.mean(found > 0, axis=0),
+            domain_sizes=np.mean(found == np.array(domain_sizes, dtype=np.int64), axis=0),
+            bipartite=np.mean([sighting.bipartite for sighting in sightings], axis=0),
+            adjacency=np.mean([sighting.adjacency for sighting in sightings], axis=0),
+            arrows=np.mean([sighting.arrows for sighting in sightings], axis=0),
+            joint_low=low,
+            joint_high=high,
+            n_same=len(tables),
+        )
+
+
+class Bootstrapping:
+    """What a learner that can be resampled has."""
+
+    # What the last fit left; None in a copy from a file, which holds no data.
+    _resampler: Resampler | None
+
+    def bootstrap(
+        self,
+        n_resamples: int = 100,
+        n_jobs: int = 1,
+        random_state: int | np.random.Generator | None = None,
+        *,
+        keep: str | Path | None = None,
+        progress: Tell | None = None,
+    ) -> Support:
+        """How often each part of the answer is found again in halves of the rows.
+
+        Parameters
+        ----------
+        n_resamples : int
+        n_jobs : int
+            Resamples that are worked on at the same time.
+        random_state : int, numpy.random.Generator or None
+        keep : path, optional
+            A file that holds what is done, so that an interrupted run goes on with it.
+        progress : function, optional
+            Called with the number of resamples that are done and of all.
+        """
+        resampler = self._resampling()
+        return resampler.support(n_resamples, n_jobs, random_state, keep, progress)
+
+    def held_out(
+        self, n_splits: int = 2, random_state: int | np.random.Generator | None = None
+    ) -> HeldOut:
+        """How much better the answer fits rows that it was not learned from than its rivals.
+
+        One latent for everything, no latent at all, and a continuous cause. The rows are split
+        into ``n_splits`` parts, and each is judged by what is learned from the others.
+        """
+        return self._resampling().held_out(n_splits, random_state)
+
+    def _resampling(self) -> Resampler:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "model_")
+        if self._resampler is None:
+            raise InvalidInputError(
+                "this needs the rows that were learned from, and a learner from a file does not "
+                "hold them; call fit again"
+            )
+        return self._resampler
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {**state, "_resampler": None} if isinstance(state, dict) else state
+
+
+@dataclass(frozen=True, eq=False)
+class Resampler:
+    """All that is needed to learn again from some of the rows.
+
+    ``model`` is the answer, ``states`` (N, m) the states of the prepared rows in it, in the order
+    of the observations; ``search`` finds Λ.
+    """
+
+    prepared: Prepared
+    model: LatentModel
+    states: Integers
+    oracle: CandidateOracle
+    solver: Solver
+    search: LatentSearch
+
+    @classmethod
+    def of(
+        cls,
+        solver: Solver,
+        oracle: CandidateOracle,
+        search: str | LatentSearchStep,
+        model: LatentModel,
+        states: Integers,
+    ) -> Resampler:
+        """What a fit leaves; progress is reported per resample, not per stage."""
+        quiet = replace(solver, run=replace(solver.run, report=to_log))
+        return cls(solver.prepared, model, states, oracle, quiet, LatentSearch(search))
+
+    def support(
+        self,
+        n_resamples: int = 100,
+        n_jobs: int = 1,
+        random_state: int | np.random.Generator | None = None,
+        keep: str | Path | None = None,
+        tell: Tell | None = None,
+    ) -> Support:
+        """Learn from ``n_resamples`` halves and count what is found again.
+
+        ``keep`` is a file that holds what is done; ``tell`` is called with how many are.
+        """
+        check_whole("n_resamples", n_resamples, at_least=1)
+        if isinstance(random_state, int):
+            seed = random_state
+        else:
+            seed = int(make_generator(random_state).integers(1 << 32))
+        keep = None if keep is None else Path(keep)
+        self._refuse_too_few()
+        done = _read(keep, self._fingerprint(seed))
+        left = [number for number in range(n_resamples) if number not in done]
+        for number, sighting in self._sightings(left, n_jobs, seed):
+            done[number] = sighting
+            _append(keep, number, sighting)
+            if tell is not None:
+                tell(len(done), n_resamples)
+        chosen = [done[number] for number in range(n_resamples)]
+        return Support.of(chosen, self.model.domain_sizes)
+
+    def _sightings(
+        self, numbers: list[int], n_jobs: int, seed: int
+    ) -> Iterator[tuple[int, Sighting]]:
+        """The resamples as they come, one after the other or side by side."""
+        from joblib import Parallel, delayed
+
+        if n_jobs == 1:
+            yield from ((number, self.sight(number, seed)) for number in numbers)
+            return
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        found = parallel(delayed(self.sight)(number, seed) for number in numbers)
+        yield from zip(numbers, found, strict=True)
+
+    def sight(self, number: int, seed: int) -> Sighting:
+        """Learn from one half of the rows, and align the answer with that on all of them."""
+        rng = np.random.default_rng([seed, number])
+        size = self.prepared.n_samples
+        rows = np.sort(rng.choice(size, size // 2, replace=False))
+        half = self.prepared.take(rows)
+        best = self._learned_from(half, rng)
+        joint, _, states = best.in_own_units(half)
+        return align(
+            self.states[np.sort(self.prepared.rows[rows])],
+            self.model.domain_sizes,
+            states,
+            joint.table,
+            best.graph.adjacency,
+            self.search(joint, half.n_samples, best),
+        )
+
+    def held_out(
+        self, n_splits: int = 2, random_state: int | np.random.Generator | None = None
+    ) -> HeldOut:
+        """Judge the learner on rows that it did not learn from, each row once."""
+        check_whole("n_splits", n_splits, at_least=2)
+        self._refuse_too_few()
+        rng = make_generator(random_state)
+        part = rng.permutation(np.arange(self.prepared.n_samples) % n_splits)
+        judged = []
+        for number in range(n_splits):
+            train = self.prepared.take(np.flatnonzero(part != number))
+            test = self.prepared.take(np.flatnonzero(part == number))
+            best = self._learned_from(train, rng)
+            settings = self.solver.run.settings
+            judged.append(judge(train, test, best.graph, best.refinement, settings))
+        return HeldOut.mean(judged)
+
+    def small_sample_check(self) -> HeldOut | None:
+        """The same where there are so few rows that chance looks like a cause; None elsewhere."""
+        is_small = FEWEST_ROWS <= self.prepared.n_samples <= SMALL_SAMPLE
+        if not is_small or self.model.n_latent == 0:
+            return None
+        return self.held_out(random_state=0)
+
+    def _learned_from(self, some: Prepared, rng: np.random.Generator) -> Solution:
+        """The best solution for some of the rows."""
+        run = replace(self.solver.run, rng=rng, n_jobs=1, report=to_log)
+        solver = replace(self.solver, prepared=some, run=run, strict=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            warnings.simplefilter("ignore", DataWarning)
+            return solver.solve_all(self.oracle.candidates(some, run))[0]
+
+    def _refuse_too_few(self) -> None:
+        if self.prepared.n_samples < FEWEST_ROWS:
+            raise InvalidInputError(
+                f"learning from parts of the rows needs at least {FEWEST_ROWS} of them; got "
+                f"{self.prepared.n_samples}: collect more cases"
+            )
+
+    def _fingerprint(self, seed: int) -> str:
+        """What resamples that are kept in a file depend on."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.states).tobytes())
+        digest.update(np.ascontiguousarray(self.prepared.observations.values).tobytes())
+        digest.update(repr((seed, self.model.domain_sizes)).encode())
+        return digest.hexdigest()
+
+
+def _read(keep: Path | None, fingerprint: str) -> dict[int, Sighting]:
+    """The resamples that a file holds; it is begun anew if they are of another answer."""
+    if keep is None:
+        return {}
+    text = keep.read_text(encoding="utf-8") if keep.is_file() else ""
+    lines = text.splitlines()
+    if not lines or lines[0] != fingerprint:
+        keep.write_text(f"{fingerprint}\n", encoding="utf-8")
+        return {}
+    if not text.endswith("\n"):
+        with keep.open("a", encoding="utf-8") as stream:
+            stream.write("\n")
+    done: dict[int, Sighting] = {}
+    for line in lines[1:]:
+        try:
+            held = json.loads(line)
+        except json.JSONDecodeError:  # The last line of a run that was killed while it wrote.
+            continue
+        done[int(held.pop("number"))] = _from_plain(held)
+    return done
+
+
+def _append(keep: Path | None, number: int, sighting: Sighting) -> None:
+    if keep is None:
+        return
+    plain = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in vars(sighting).items()
+    }
+    with keep.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps({"number": number, **plain}) + "\n")
+
+
+def _from_plain(held: dict[str, Any]) -> Sighting:
+    n, m = len(held["bipartite"]), len(held["agreement"])
+    return Sighting(
+        n_latents=int(held["n_latents"]),
+        agreement=np.array(held["agreement"], dtype=np.float64),
+        domain_sizes=np.array(held["domain_sizes"], dtype=np.int64),
+        bipartite=np.array(held["bipartite"], dtype=bool).reshape(n, m),
+        adjacency=np.array(held["adjacency"], dtype=bool).reshape(m, m),
+        arrows=np.array(held["arrows"], dtype=bool).reshape(m, m),
+        joint=None if held["joint"] is None else np.array(held["joint"], dtype=np.float64),
+    )

@@ -1,0 +1,121 @@
+"""What data can show of the assumptions: they hold, they fail, or they cannot be seen.
+
+:mod:`mixoracle.assumptions` decides about a model that is given. Of a learned one less is known: a
+joint state without a case may be rare or impossible, two causes that drive the same measurements
+look like one with more states, and a single measurement shows nothing about dependence. Such
+verdicts are corrected here, before anybody relies on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from mixoracle import assumptions
+from mixoracle._arrays import Floats
+from mixoracle.assumptions import Verdict
+from mixoracle.assumptions.verdict import listed, sentences_of, state_names
+from mixoracle.errors import NotExtendableError
+from mixoracle.model import LatentModel
+
+# The chance at which some joint state is called impossible that is only rare.
+FALSE_ALARM = 0.01
+
+
+def check(model: LatentModel, n_samples: int) -> tuple[Verdict, ...]:
+    """Every assumption about a learned model, as far as ``n_samples`` cases show it."""
+
+    def corrected(verdict: Verdict) -> Verdict:
+        if verdict.label == "assump:strong:NZ":
+            return occurrence(model, n_samples, verdict)
+        return hidden_twins(model, verdict) if verdict.label == "assm:twins" else verdict
+
+    return tuple(map(corrected, assumptions.check(model)))
+
+
+def as_far_as_seen(verdicts: Sequence[Verdict], n_observed: int) -> tuple[Verdict, ...]:
+    """The same verdicts, but a single measurement confirms nothing."""
+    if n_observed > 1:
+        return tuple(verdicts)
+    message = "A single measurement cannot show it: there is no other to compare with."
+    return tuple(
+        replace(verdict, holds=None, message=message) if verdict.holds else verdict
+        for verdict in verdicts
+    )
+
+
+def hidden_twins(model: LatentModel, verdict: Verdict) -> Verdict:
+    """Twins that were merged: a latent whose number of states is no prime could be two."""
+    if verdict.holds is not True:
+        return verdict
+    clauses = []
+    for name, size in zip(model.latent_names, model.domain_sizes, strict=True):
+        divisor = next((d for d in range(2, int(size**0.5) + 1) if size % d == 0), None)
+        if divisor is not None:
+            clauses.append(
+                f"{name} may be one cause with {size} states, or two with {divisor} and "
+                f"{size // divisor} that drive the same measurements: these data cannot tell"
+            )
+    return replace(verdict, holds=None, message=sentences_of(clauses)) if clauses else verdict
+
+
+def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
+    """Nondegeneracy (a): joint states that cannot occur, not those that did not occur yet.
+
+    A joint state without a case is called impossible if so many cases were to be expected that
+    none is next to impossible: by Λ, and for a latent with its parents if they were independent.
+    """
+    table = model.joint.table
+    n_empty = int(np.sum(table == 0))
+    if n_empty == 0:
+        return verdict
+    limit = float(np.log(table.size / FALSE_ALARM))
+    found: dict[tuple[str, ...], float] = {}
+    for latents, expected in _expectations(model):
+        seen = model.joint.marginal(latents).table
+        for state in np.argwhere((seen == 0) & (n_samples * expected > limit)):
+            named = state_names(model, latents, state)
+            found[named] = n_samples * float(expected[tuple(state)])
+    if not found:
+        message = (
+            f"{n_empty:,} of {table.size:,} joint states have no case, but so few were to be "
+            "expected in each that none of them can be called impossible."
+        )
+        return replace(verdict, holds=None, message=message, offenders=())
+    clauses = [
+        f"{listed(state)} never occurs, though about {cases:.0f} cases were to be expected"
+        for state, cases in sorted(found.items(), key=lambda item: -item[1])
+    ]
+    message = (
+        f"{sentences_of(clauses)} A cause may be a function of others, or several may be one with "
+        f"{table.size - n_empty} states: these data cannot tell."
+    )
+    return replace(verdict, holds=False, message=message, offenders=tuple(found))
+
+
+def _expectations(model: LatentModel) -> list[tuple[tuple[int, ...], Floats]]:
+    """Sets of latents with the probability that each of their joint states should have."""
+    everyone = tuple(range(model.n_latent))
+    try:
+        edges = model.latent_graph.extension()
+    except NotExtendableError:
+        edges = frozenset()
+    parents = [tuple(sorted(i for i, k in edges if k == j)) for j in everyone]
+    by_graph = np.ones(model.domain_sizes)
+    tables = []
+    for j in everyone:
+        above = parents[j]
+        own, given = model.joint.marginal((j,)).table, model.joint.marginal(above).table
+        both = model.joint.marginal((j, *above)).table
+        if above:
+            tables.append(((j, *above), np.multiply.outer(own, given)))
+        conditional = np.where(given > 0, both / np.where(given > 0, given, 1.0), 0.0)
+        axes = np.argsort((j, *above))
+        shape = [model.domain_sizes[k] if k in (j, *above) else 1 for k in everyone]
+        by_graph = by_graph * conditional.transpose(axes).reshape(shape)
+    if prod(model.domain_sizes) and model.n_latent:
+        tables.append((everyone, by_graph))
+    return tables

@@ -1,0 +1,127 @@
+"""The answer on rows that it was not learned from, beside simpler and continuous rivals.
+
+The rows are split into parts; everything is learned from all parts but one and judged by the mean
+log-likelihood of that one. Rivals are one latent for everything, no latent at all (each variable
+keeps its own mixture), and a continuous cause (all coordinates jointly normal). Nothing is charged
+for parameters: rows that were not seen do that.
+
+Assumes what the learner assumes. A continuous rival exists for numbers without missing values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import multivariate_normal
+
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.inference.refine import Refinement, refine
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.model import Bipartite
+from mixoracle.model.joint_states import configurations, numbered
+from mixoracle.model.responsibilities import log_joint, share_out
+from mixoracle.settings import Settings
+
+# A ridge for the covariance of the continuous rival, relative to a coordinate's variance.
+_RIDGE = 1e-6
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """By how many nats a row the answer is better than each rival on rows that were not seen.
+
+    None where a rival does not exist. ``n_rows`` is how many rows were judged.
+    """
+
+    than_one_latent: float | None
+    than_no_latent: float
+    than_continuous: float | None
+    n_rows: int
+
+    @classmethod
+    def mean(cls, parts: Sequence[HeldOut]) -> HeldOut:
+        """The mean over parts of the rows, each weighted by its rows."""
+
+        def average(name: str) -> float | None:
+            held = [(getattr(part, name), part.n_rows) for part in parts]
+            known = [(value, rows) for value, rows in held if value is not None]
+            if not known:
+                return None
+            total = sum(rows for _, rows in known)
+            return float(sum(value * rows for value, rows in known) / total)
+
+        without = average("than_no_latent")
+        assert without is not None  # every part has it
+        n_rows = sum(part.n_rows for part in parts)
+        return cls(average("than_one_latent"), without, average("than_continuous"), n_rows)
+
+
+def judge(
+    train: Prepared,
+    test: Prepared,
+    graph: Bipartite,
+    refinement: Refinement,
+    settings: Settings,
+) -> HeldOut:
+    """Hold what was learned from ``train`` against its rivals on ``test``."""
+    adjacency = np.asarray(graph.adjacency[train.variables])
+    answer, alone = _log_densities(test, adjacency, graph.domain_sizes, refinement, settings)
+    return HeldOut(
+        than_one_latent=_than_one(train, test, graph, refinement, answer, settings),
+        than_no_latent=answer - alone,
+        than_continuous=_than_continuous(train, test, answer),
+        n_rows=test.n_samples,
+    )
+
+
+def _log_densities(
+    test: Prepared,
+    adjacency: Bools,
+    domain_sizes: tuple[int, ...],
+    refinement: Refinement,
+    settings: Settings,
+) -> tuple[float, float]:
+    """The mean log density of the rows, and that of their variables taken as independent."""
+    codes = configurations(adjacency, domain_sizes)
+    weights = [refinement.weights, *(np.bincount(code, refinement.weights) for code in codes.T)]
+    logs = [np.log(np.maximum(held, np.finfo(float).tiny)) for held in weights]
+    together = apart = 0.0
+    for rows in test.chunks(len(codes), settings.budget.chunk_entries):
+        densities = test.log_densities(refinement.components, rows)
+        together += float(share_out(log_joint(logs[0], densities, codes)).log_likelihood.sum())
+        for own, density in zip(logs[1:], densities, strict=True):
+            apart += float(share_out(log_joint(own, [density])).log_likelihood.sum())
+    return together / test.n_samples, apart / test.n_samples
+
+
+def _than_one(
+    train: Prepared,
+    test: Prepared,
+    graph: Bipartite,
+    refinement: Refinement,
+    answer: float,
+    settings: Settings,
+) -> float | None:
+    """Beside one latent whose states are the joint states that occur."""
+    assignment: Integers = numbered(refinement.assignment)
+    n_states = int(assignment.max()) + 1
+    if graph.n_latent < 2 or not 2 <= n_states <= settings.budget.compared:
+        return None
+    driven = np.asarray(graph.adjacency.any(axis=1, keepdims=True))[train.variables]
+    single = refine(train, driven, (n_states,), assignment, settings.budget.em_short, settings)
+    return answer - _log_densities(test, driven, (n_states,), single, settings)[0]
+
+
+def _than_continuous(train: Prepared, test: Prepared, answer: float) -> float | None:
+    """Beside a normal distribution over all coordinates."""
+    if not all(encoder.is_shape_judged for encoder in train.encoders):
+        return None
+    seen, new = np.hstack(train.blocks), np.hstack(test.blocks)
+    if np.isnan(seen).any() or np.isnan(new).any() or len(seen) <= seen.shape[1]:
+        return None
+    scatter: Floats = np.atleast_2d(np.cov(seen, rowvar=False, bias=True))
+    scatter = scatter + _RIDGE * np.diag(np.diag(scatter))
+    density = multivariate_normal(seen.mean(axis=0), scatter, allow_singular=True)
+    return answer - float(np.mean(density.logpdf(new)))

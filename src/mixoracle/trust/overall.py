@@ -1,0 +1,278 @@
+"""One verdict on a whole answer: believe it, believe it in part, or do not believe it.
+
+Every reason says what is in doubt, why, and what to do about it. Reasons come from the verdicts on
+the assumptions and from what else was seen on the way: other candidates that fit about as well,
+counts that are not sure, limits that were reached. Arrows among latents do not count here: each
+claim about them carries its own support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from mixoracle._arrays import Integers
+from mixoracle.assumptions import Verdict
+from mixoracle.background import LABEL as BACKGROUND_LABEL
+from mixoracle.inference import rival
+from mixoracle.model import LatentModel
+from mixoracle.oracles.counts import ComponentCounts
+from mixoracle.solving import Alternative
+from mixoracle.trust.bootstrap import Resampler
+from mixoracle.trust.essential import is_essential
+from mixoracle.trust.held_out import HeldOut
+
+Level = Literal["believe", "part", "doubt"]
+# Nats of BIC below which another candidate is about as good: not strong evidence.
+CLOSE = 5.0
+# Below this the number of components of a variable is not sure.
+WEAK_CONFIDENCE = 0.9
+# Nobody reads more states of one cause; a continuous cause, or several merged ones, look like that.
+MANY_STATES = 16
+# With fewer cases to each joint state on average, their probabilities are hardly known.
+CASES_PER_STATE = 3
+
+# For a failed verdict: whether nothing of the answer holds without it, what is in doubt, and what
+# to do about it.
+_CONSEQUENCES: dict[str, tuple[bool, str, str]] = {
+    rival.LABEL: (
+        True,
+        "the states",
+        "try a factor analysis, or a coarser resolution",
+    ),
+    "obs:counting": (
+        True,
+        "the whole answer",
+        "add cases, leave out the measurement that is named, or declare a family",
+    ),
+    "sec:bg": (
+        False,
+        "that nothing else is behind the measurements",
+        "group measurements that belong together, or leave one of them out",
+    ),
+    "assm:twins": (
+        False,
+        "which causes there are",
+        "add a measurement that only one of them drives",
+    ),
+    "assump:strong:NZ": (
+        False,
+        "how many causes there are",
+        "add cases of the combination that is missing, or say what is known about the causes",
+    ),
+    "assump:strong:SDC": (False, "the states", "measure more finely, or leave the measurement out"),
+    "assum:ssc": (
+        False,
+        "how likely joint states are, and the arrows",
+        "add a measurement that one cause alone drives",
+    ),
+    "assm:minimal": (False, "how many causes there are", "say what is known about the causes"),
+    "sec:exact": (
+        False,
+        "the probabilities of single cases",
+        "declare another family, or transform the measurement",
+    ),
+    BACKGROUND_LABEL: (False, "the names of the causes", "check what was said to be known"),
+}
+
+
+@dataclass(frozen=True)
+class Overall:
+    """How far to believe an answer.
+
+    Parameters
+    ----------
+    level : {"believe", "part", "doubt"}
+    reasons : tuple of str
+        What is in doubt, why, and what to do, a sentence or two each, worst first.
+    looks_continuous : bool
+        Whether a continuous cause would explain the data better.
+    """
+
+    level: Level
+    reasons: tuple[str, ...] = ()
+    looks_continuous: bool = False
+
+
+def overall(
+    model: LatentModel,
+    verdicts: Sequence[Verdict],
+    *,
+    n_samples: int,
+    alternatives: Iterable[Alternative] = (),
+    uncertain: Sequence[str] = (),
+    at_limit: Sequence[str] = (),
+    limit: int | None = None,
+    converged: bool = True,
+    held_out: HeldOut | None = None,
+    starts: tuple[int, int] = (1, 1),
+) -> Overall:
+    """Weigh everything that speaks against an answer.
+
+    ``uncertain`` are observed variables whose number of components is not sure, ``at_limit`` those
+    that have the most components that were allowed: ``limit``, or as many as the rows can tell
+    apart where it is None. ``starts`` are how many starts reached the answer, and of how many.
+    """
+    # Without a latent, nothing is said that shapes and single counts could put in doubt.
+    if model.n_latent == 0:
+        verdicts, uncertain = [v for v in verdicts if v.label != "sec:exact"], ()
+    worst = [*_fatal(verdicts), *_beyond_bounds(model, at_limit, limit), *_unseen(held_out)]
+    others = [
+        *_partial(verdicts),
+        *_rivals(alternatives),
+        *_thin(model, n_samples, uncertain, converged),
+        *_crowded(at_limit, limit),
+        *_restless(*starts),
+    ]
+    level: Level = "doubt" if worst else "part" if others else "believe"
+    continuous = any(v.label == rival.LABEL and v.holds is False for v in verdicts)
+    return Overall(level, (*worst, *others), continuous)
+
+
+class Fitted(Protocol):
+    """What is weighed of a learner."""
+
+    model_: LatentModel
+    counts_: ComponentCounts
+    alternatives_: tuple[Alternative, ...]
+    states_: Integers
+    converged_: bool
+    n_starts_: int
+    n_starts_agreed_: int
+
+
+def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) -> Overall:
+    """The verdict on what a learner found; of few rows, also on rows that were not seen."""
+    run = resampler.solver.run
+    limit = run.max_components
+    most = max(2, limit or run.settings.components_of_one(resampler.prepared.n_samples))
+    model = fitted.model_
+    counts = [fitted.counts_[frozenset({i})] for i in range(model.n_observed)]
+    named = list(zip(model.observed_names, counts, strict=True))
+    return overall(
+        model,
+        verdicts,
+        n_samples=len(fitted.states_),
+        alternatives=fitted.alternatives_,
+        uncertain=[
+            name
+            for name, count in named
+            if count.confidence is not None and count.confidence < WEAK_CONFIDENCE
+        ],
+        at_limit=[name for name, count in named if int(count) >= most],
+        limit=limit,
+        converged=fitted.converged_,
+        held_out=resampler.small_sample_check(),
+        starts=(fitted.n_starts_agreed_, fitted.n_starts_),
+    )
+
+
+def _is_fatal(verdict: Verdict) -> bool:
+    if verdict.label == "sec:bg":
+        return is_essential(verdict)
+    return _CONSEQUENCES[verdict.label][0]
+
+
+def _fatal(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    for verdict in verdicts:
+        if verdict.holds is False and verdict.label in _CONSEQUENCES and _is_fatal(verdict):
+            yield _reason(verdict)
+
+
+def _partial(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    for verdict in verdicts:
+        if verdict.holds is False and verdict.label in _CONSEQUENCES and not _is_fatal(verdict):
+            yield _reason(verdict)
+
+
+def _reason(verdict: Verdict) -> str:
+    _, what, advice = _CONSEQUENCES[verdict.label]
+    return f"In doubt: {what}. {_sentence(verdict.message)} What to do: {advice}."
+
+
+def _beyond_bounds(model: LatentModel, at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
+    if at_limit and limit is not None:
+        yield (
+            f"In doubt: the number of states. {_few(at_limit)} reached the most components that "
+            f"are allowed ({limit}); there may be more. What to do: raise max_components, or ask "
+            "for a coarser resolution."
+        )
+    for name, size in zip(model.latent_names, model.domain_sizes, strict=True):
+        if size > MANY_STATES:
+            yield (
+                f"In doubt: {name}. It has {size} states, which is what a mixture makes of a "
+                "continuous cause, of several causes at once, or of a shape that it does not know. "
+                "What to do: ask for a coarser resolution, or group the columns otherwise."
+            )
+
+
+def _rivals(alternatives: Iterable[Alternative]) -> Iterator[str]:
+    gaps = [other.bic_gap for other in alternatives]
+    better = [-gap for gap in gaps if gap < 0]
+    close = [gap for gap in gaps if 0 <= gap < CLOSE]
+    if better:
+        yield (
+            "In doubt: which causes there are. Another candidate fits better, by "
+            f"{max(better):,.4g} nats; it was passed over because of what is known, of joint "
+            "states that it leaves empty, or of states that only mend a shape. What to do: look at "
+            "the alternatives."
+        )
+    if close:
+        number = "Another candidate fits" if len(close) == 1 else f"{len(close)} candidates fit"
+        yield (
+            f"In doubt: which causes there are. {number} nearly as well, worse by "
+            f"{min(close):.2g} nats. What to do: look at the alternatives, or add cases."
+        )
+
+
+def _thin(
+    model: LatentModel, n_samples: int, uncertain: Sequence[str], converged: bool
+) -> Iterator[str]:
+    if uncertain:
+        yield (
+            f"In doubt: the number of components of {_few(uncertain)}, because the evidence for it "
+            "is weak. What to do: add cases."
+        )
+    n_joint = model.joint.table.size
+    if model.n_latent and n_samples < CASES_PER_STATE * n_joint:
+        yield (
+            f"In doubt: how likely joint states are, because {n_samples:,} cases are few for "
+            f"{n_joint:,} of them. What to do: add cases."
+        )
+    if not converged:
+        yield "In doubt: the probabilities, because the refinement stopped before it converged."
+
+
+def _unseen(held_out: HeldOut | None) -> Iterator[str]:
+    if held_out is not None and held_out.than_no_latent <= 0:
+        yield (
+            "In doubt: that there is any cause. On cases that were not learned from, no hidden "
+            f"cause at all fits better, by {-held_out.than_no_latent:.2g} nats a case. What to do: "
+            "add cases."
+        )
+
+
+def _restless(n_agreed: int, n_starts: int) -> Iterator[str]:
+    if n_starts > 1 and n_agreed == 1:
+        yield (
+            f"In doubt: which causes there are. Only one of {n_starts} starts of the search led to "
+            "this answer, and another seed may find a better one. What to do: raise n_init."
+        )
+
+
+def _crowded(at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
+    if at_limit and limit is None:
+        yield (
+            f"In doubt: the number of states. {_few(at_limit)} reached the most components that so "
+            "few cases can tell apart. What to do: add cases."
+        )
+
+
+def _few(names: Sequence[str], most: int = 4) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"

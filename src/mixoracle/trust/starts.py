@@ -1,0 +1,95 @@
+"""The same search from several starts: the best answer is kept, and how many starts reached it.
+
+One mixture over all variables ends in one of many local optima, and which one depends on the seed.
+So it is started again until the best answer was reached twice, or until the starts are used up.
+Mixtures of single variables hardly have that trouble: where they gave the answer, one start is
+enough, unless more are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from mixoracle._checks import check_whole
+from mixoracle.oracles.candidate import Candidate
+from mixoracle.oracles.protocol import CandidateOracle
+from mixoracle.oracles.run import Stage, to_log
+from mixoracle.solving import Solution, Solver, one_of_each
+
+# Starts at most where nobody says how many.
+MOST_STARTS = 8
+# Answers of starts at which no further one is needed.
+ENOUGH_AGREE = 2
+# The oracle whose answers depend on where it starts.
+_RESTARTED = "projection"
+
+Starts = int | Literal["auto"]
+
+
+@dataclass(frozen=True, eq=False)
+class Started:
+    """What several starts led to.
+
+    ``solutions`` are refined, best first and one of each structure; ``candidates`` are those of the
+    start that led to the best one, ``n_starts`` how many there were and ``n_agreed`` how many of
+    them ended at the best structure.
+    """
+
+    solutions: list[Solution]
+    candidates: tuple[Candidate, ...]
+    n_starts: int
+    n_agreed: int
+
+
+def check_starts(n_init: Starts) -> None:
+    """Refuse what is neither "auto" nor a number of starts."""
+    if n_init != "auto":
+        check_whole("n_init", n_init, at_least=1)
+
+
+def solve_from_starts(solver: Solver, oracle: CandidateOracle, n_init: Starts) -> Started:
+    """Look for candidates and refine them, from one start or from several."""
+    found: list[tuple[tuple[Candidate, ...], list[Solution]]] = []
+    while not found or _goes_on([solutions[0] for _, solutions in found], n_init):
+        started = _again(solver) if found else solver
+        candidates = oracle.candidates(solver.prepared, started.run)
+        started.run.report(Stage.REFINING)
+        found.append((candidates, started.solve_all(candidates)))
+    order = sorted(range(len(found)), key=lambda start: found[start][1][0].rank)
+    best = found[order[0]]
+    others = sorted(
+        (
+            solution
+            for start in order
+            for solution in found[start][1][1 if start == order[0] else 0 :]
+        ),
+        key=lambda solution: solution.rank,
+    )
+    return Started(
+        one_of_each([best[1][0], *others]),
+        best[0],
+        len(found),
+        _n_agreed([solutions[0] for _, solutions in found]),
+    )
+
+
+def _again(solver: Solver) -> Solver:
+    """The same with other random numbers; its stages were shown once and are not shown again."""
+    solver.run.report(Stage.RESTARTING)
+    return replace(solver, run=replace(solver.run, rng=solver.run.rng.spawn(1)[0], report=to_log))
+
+
+def _goes_on(answers: list[Solution], n_init: Starts) -> bool:
+    """Whether another start is worth it."""
+    if n_init != "auto":
+        return len(answers) < n_init
+    if all(answer.source != _RESTARTED for answer in answers):
+        return False
+    return len(answers) < MOST_STARTS and _n_agreed(answers) < ENOUGH_AGREE
+
+
+def _n_agreed(answers: list[Solution]) -> int:
+    """How many answers have the structure of the best one."""
+    best = min(answers, key=lambda answer: answer.rank)
+    return sum(answer.structure == best.structure for answer in answers)

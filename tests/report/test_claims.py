@@ -1,0 +1,116 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.report import claims, html, words
+from mixoracle.report.evidence import Evidence
+from mixoracle.report.text import edge_documents
+from mixoracle.trust.edges import Claim, PairSupport
+
+
+def model_of(m):
+    return LatentModel(
+        observed_names=[f"X{i + 1}" for i in range(m)],
+        latent_names=[f"H{j + 1}" for j in range(m)],
+        bipartite=np.eye(m),
+        domain_sizes=(2,) * m,
+        joint=JointTable(np.full((2,) * m, 0.5**m)),
+        latent_graph=CPDAG(m),
+    )
+
+
+def pair(claim, adjacency=0.99, forward=0.97, backward=0.02, visible=0.123, ends=(0, 1)):
+    return PairSupport(*ends, claim, adjacency, forward, backward, visible)
+
+
+@pytest.mark.parametrize(
+    ("held", "sentence"),
+    [
+        (pair(Claim.CAUSES), "H1 causes H2 (support 0.97)."),
+        (pair(Claim.CAUSES, forward=0.9999), "H1 causes H2 (support > 0.99)."),
+        (pair(Claim.PROBABLY, forward=0.9), "H1 probably causes H2 (support 0.90)."),
+        (
+            pair(Claim.MAY, 0.8, 0.5, 0.3),
+            "H1 may cause H2 (support 0.50; the other way round 0.30, no edge 0.20).",
+        ),
+        (
+            pair(Claim.MAY, None, None, None),
+            "H1 may cause H2 (too many hidden causes to say how sure that is).",
+        ),
+        (
+            pair(Claim.OPEN),
+            "H1 and H2 (support 0.99) depend on each other; these data do not show which one is "
+            "the cause.",
+        ),
+        (
+            pair(Claim.OPEN, 0.7),
+            "H1 and H2 (support 0.70) may depend on each other directly; these data do not show "
+            "which one is the cause.",
+        ),
+        (
+            pair(Claim.ABSENT, 0.02),
+            "The hidden causes are independent of each other (support 0.98).",
+        ),
+        (
+            pair(Claim.NOT_SEEN, 0.3),
+            "A direct effect between H1 and H2 (support 0.30) was not seen, but is not ruled out; "
+            "an association of Cramér's V = 0.12 would have been seen in 80 % of samples.",
+        ),
+        (
+            pair(Claim.NOT_SEEN, 0.996),
+            "A direct effect between H1 and H2 (support > 0.99) is likely, although it is too weak "
+            "to be in the graph that fits best by BIC.",
+        ),
+        (
+            pair(Claim.NOT_SEEN, 0.3, visible=1.0),
+            "A direct effect between H1 and H2 (support 0.30) was not seen, but is not ruled out; "
+            "and no association, however strong, would have been seen reliably.",
+        ),
+    ],
+)
+def test_words_follow_figures(held, sentence):
+    assert claims.relations(model_of(2), [held]) == [sentence]
+
+
+def test_absent_edges_beside_others_are_listed_with_the_least_support():
+    held = [
+        pair(Claim.CAUSES),
+        pair(Claim.ABSENT, 0.04, ends=(0, 2)),
+        pair(Claim.ABSENT, 0.01, ends=(1, 2)),
+    ]
+    assert claims.relations(model_of(3), held)[1] == (
+        "No direct effect between H1 and H3 as well as H2 and H3 (support 0.96)."
+    )
+
+
+def test_a_page_never_says_more_than_the_summary(make_result):
+    model = dataclasses.replace(make_result(2, 5).model, latent_graph=CPDAG(2, frozenset({(0, 1)})))
+    result = make_result(model=model)
+    weak = (pair(Claim.MAY, 0.8, 0.5, 0.3),)
+    evidence = dataclasses.replace(result.evidence, edges=weak)
+    page = html.render(dataclasses.replace(result, evidence=evidence))
+    assert "May cause H2 (support 0.50)." in page
+    assert "Maybe caused by H1 (support 0.50)." in page
+    assert "causes H2" not in page
+    assert words.relations(model, evidence)[0] in page
+
+
+def test_figures_survive_the_file(make_result):
+    evidence = make_result(3, 6).evidence
+    assert len(evidence.edges) == 3
+    assert Evidence.from_json(evidence.to_json()).edges == evidence.edges
+
+
+def test_machines_get_names_and_figures():
+    (document,) = edge_documents(model_of(2), [pair(Claim.PROBABLY, forward=0.9)])
+    assert document == {
+        "first": "H1",
+        "second": "H2",
+        "claim": "probably causes",
+        "adjacency": 0.99,
+        "forward": 0.9,
+        "backward": 0.02,
+        "visible": 0.123,
+    }

@@ -1,0 +1,104 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from mixoracle import LatentGraphLearner
+from mixoracle.datasets import paper_problem
+from mixoracle.errors import InvalidInputError
+from mixoracle.metrics import compare_states
+from mixoracle.trust.aligning import align
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return paper_problem(2, 5, 3, n_samples=600, random_state=1, covariance="code")
+
+
+@pytest.fixture(scope="module")
+def learner(problem):
+    return LatentGraphLearner(random_state=0).fit(problem.observations)
+
+
+def same(one, two):
+    return all(
+        np.array_equal(value, getattr(two, name)) if isinstance(value, np.ndarray) else True
+        for name, value in vars(one).items()
+    )
+
+
+def test_a_clear_answer_is_found_again(problem, learner):
+    support = learner.bootstrap(6, random_state=0)
+    assert support.n_resamples == 6
+    assert support.n_latents == {2: 1.0}
+    assert support.latents == pytest.approx(1.0)
+    assert support.domain_sizes == pytest.approx(1.0)
+    assert np.array_equal(support.bipartite == 1.0, learner.model_.bipartite)
+    assert np.all(support.arrows <= support.adjacency)
+    assert support.n_same == 6
+    assert np.all(support.joint_low <= support.joint_high)
+    # The true P(H), in the order of the answer, lies within or next to the intervals.
+    matching = compare_states(learner.states_, problem.states).matching
+    truth = align(
+        learner.states_,
+        learner.model_.domain_sizes,
+        problem.states,
+        problem.model.joint.table,
+        problem.model.bipartite,
+        problem.model.latent_graph,
+    ).joint
+    assert matching.states is not None
+    assert np.abs(np.clip(truth, support.joint_low, support.joint_high) - truth).max() < 0.03
+
+
+def test_the_same_seed_gives_the_same_support_for_any_number_of_jobs(learner):
+    one = learner.bootstrap(4, random_state=5)
+    assert same(one, learner.bootstrap(4, n_jobs=2, random_state=5))
+    assert not same(one, learner.bootstrap(4, random_state=6))
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(learner, tmp_path):
+    whole = learner.bootstrap(4, random_state=5)
+    file = tmp_path / "done.jsonl"
+
+    def stop(done, _total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learner.bootstrap(4, random_state=5, keep=file, progress=stop)
+    with file.open("a") as stream:  # killed while a line was written
+        stream.write('{"number": 2, "n_lat')
+    told = []
+    again = learner.bootstrap(
+        4, random_state=5, keep=file, progress=lambda done, total: told.append((done, total))
+    )
+    assert told == [(3, 4), (4, 4)]
+    assert same(whole, again)
+    # Of another seed nothing is taken over.
+    assert same(
+        learner.bootstrap(2, random_state=9, keep=file), learner.bootstrap(2, random_state=9)
+    )
+
+
+def test_noise_supports_nothing():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(300, 3))
+    learner = LatentGraphLearner(random_state=0).fit(noise)
+    support = learner.bootstrap(3, random_state=0)
+    assert support.latents.shape == (learner.model_.n_latent,)
+    assert sum(support.n_latents.values()) == pytest.approx(1.0)
+
+
+def test_it_needs_a_fit_the_rows_and_enough_of_them(learner):
+    with pytest.raises(NotFittedError):
+        LatentGraphLearner().bootstrap()
+    copy = pickle.loads(pickle.dumps(learner))
+    with pytest.raises(InvalidInputError, match="call fit again"):
+        copy.bootstrap(2)
+    with pytest.raises(InvalidInputError, match="n_resamples"):
+        learner.bootstrap(0)
+    few = LatentGraphLearner(random_state=0).fit(np.random.default_rng(0).normal(size=(15, 2)))
+    with pytest.raises(InvalidInputError, match="at least 20 of them"):
+        few.bootstrap(2)

@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner, assumptions
+from mixoracle.assumptions import Verdict
+from mixoracle.datasets import paper_problem, random_model
+from mixoracle.datasets.graphs import random_dag, random_joint
+from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.trust import checks
+
+
+def model_of(table, edges=()):
+    m = np.ndim(table)
+    return LatentModel(
+        observed_names=[f"X{i + 1}" for i in range(m)],
+        latent_names=[f"H{j + 1}" for j in range(m)],
+        bipartite=np.eye(m),
+        domain_sizes=np.shape(table),
+        joint=JointTable(np.asarray(table) / np.sum(table)),
+        latent_graph=CPDAG.from_dag(edges, m),
+    )
+
+
+def by_label(verdicts, label):
+    return next(verdict for verdict in verdicts if verdict.label == label)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_states_not_seen_yet_are_not_impossible(seed):
+    # Hundreds of joint states of ten binary latents have no case, and none is impossible.
+    rng = np.random.default_rng(seed)
+    edges = random_dag(10, 0.25, rng)
+    truth = random_joint((2,) * 10, edges, 4, rng).table
+    counts = rng.multinomial(2_000, truth.ravel() / truth.sum()).reshape(truth.shape)
+    assert np.any(counts == 0)
+    model = model_of(counts, edges)
+    assert by_label(assumptions.check(model), "assump:strong:NZ").holds is False
+    verdict = by_label(checks.check(model, 2_000), "assump:strong:NZ")
+    assert verdict.holds is None
+    assert "none of them can be called impossible" in verdict.message
+
+
+def test_a_function_of_another_latent_is_named():
+    table = [[300, 0], [0, 300]]
+    verdict = by_label(checks.check(model_of(table, [(0, 1)]), 600), "assump:strong:NZ")
+    assert verdict.holds is False
+    assert "never occurs, though about 150 cases were to be expected" in verdict.message
+    assert "several may be one with 2 states" in verdict.message
+    # The same in a handful of cases says nothing.
+    few = by_label(checks.check(model_of(table, [(0, 1)]), 6), "assump:strong:NZ")
+    assert few.holds is None
+
+
+def test_a_function_of_two_others_is_named():
+    table = np.zeros((2, 2, 2))
+    for a, b in np.ndindex(2, 2):
+        table[a, b, a ^ b] = 100
+    verdict = by_label(checks.check(model_of(table, [(0, 2), (1, 2)]), 400), "assump:strong:NZ")
+    assert verdict.holds is False
+    assert len(verdict.offenders) == 4
+
+
+def test_a_table_without_holes_holds():
+    verdict = by_label(checks.check(model_of([[3, 1], [2, 4]]), 10), "assump:strong:NZ")
+    assert verdict.holds is True
+
+
+def test_merged_twins_cannot_be_seen():
+    prime = by_label(checks.check(model_of([3, 2, 1]), 60), "assm:twins")
+    assert prime.holds is True
+    composite = by_label(checks.check(model_of([3, 2, 1, 1]), 70), "assm:twins")
+    assert composite.holds is None
+    assert "one cause with 4 states, or two with 2 and 2" in composite.message
+
+
+def test_a_single_measurement_confirms_nothing():
+    verdicts = assumptions.check(random_model(1, 1, 3, random_state=0))
+    failed = Verdict("a", "b", False, "No.", (("X1",),))
+    seen = checks.as_far_as_seen([*verdicts, failed], 1)
+    assert {verdict.holds for verdict in seen[:-1]} == {None}
+    assert seen[-1] is failed
+    assert checks.as_far_as_seen(verdicts, 2) == verdicts
+
+
+def test_a_learner_on_one_block_says_so():
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(0, 0.1, (60, 2)), rng.normal(5, 0.1, (60, 2))])
+    learner = LatentGraphLearner(random_state=0).fit(rows, groups=2)
+    assert learner.model_.domain_sizes == (2,)
+    assert all(verdict.holds is not True for verdict in learner.assumptions_)
+
+
+def test_clear_problems_are_believed():
+    for seed in (1, 2, 3):
+        problem = paper_problem(2, 5, 3, n_samples=800, random_state=seed, covariance="code")
+        learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+        assert learner.verdict_.level == "believe", learner.verdict_.reasons

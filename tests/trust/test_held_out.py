@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner
+from mixoracle.datasets import paper_problem
+from mixoracle.errors import InvalidInputError
+from mixoracle.trust.held_out import HeldOut
+from mixoracle.trust.overall import overall
+
+
+def test_a_true_answer_beats_every_rival():
+    problem = paper_problem(2, 5, 3, n_samples=400, random_state=1, covariance="code")
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    found = learner.held_out(random_state=0)
+    assert found.n_rows == 400
+    assert found.than_no_latent > 1.0
+    assert found.than_continuous > 1.0
+    assert found.than_one_latent > 0.0
+    assert found == learner.held_out(random_state=0)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_cause_in_noise_is_not_believed(seed):
+    rows = np.random.default_rng(seed).uniform(size=(50, 8))
+    learner = LatentGraphLearner(random_state=0).fit(rows)
+    if learner.model_.n_latent:
+        assert learner.verdict_.level == "doubt"
+        assert "no hidden cause at all fits better" in " ".join(learner.verdict_.reasons)
+
+
+def test_a_continuous_cause_beats_states():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(150, 1)) @ rng.normal(size=(1, 4)) + 0.5 * rng.normal(size=(150, 4))
+    learner = LatentGraphLearner(random_state=0, resolution=None)
+    with pytest.warns(UserWarning, match="continuous"):
+        learner.fit(rows)
+    assert learner.held_out(random_state=0).than_continuous < 0
+
+
+def test_means_are_weighted_by_rows_and_skip_what_is_missing():
+    parts = [HeldOut(None, 1.0, 2.0, 10), HeldOut(3.0, 4.0, None, 30)]
+    assert HeldOut.mean(parts) == HeldOut(3.0, 3.25, 2.0, 40)
+
+
+def test_large_samples_are_not_split_unasked():
+    problem = paper_problem(1, 3, 3, n_samples=300, random_state=1, covariance="code")
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    assert learner._resampler.small_sample_check() is None
+    with pytest.raises(InvalidInputError, match="n_splits"):
+        learner.held_out(1)
+
+
+def test_the_verdict_says_what_rows_not_seen_say():
+    model = paper_problem(1, 3, 3, n_samples=50, random_state=1).model
+    held = HeldOut(None, -0.25, None, 50)
+    found = overall(model, [], n_samples=50, held_out=held)
+    assert found.level == "doubt"
+    assert "by 0.25 nats a case" in found.reasons[0]

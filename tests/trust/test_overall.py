@@ -1,0 +1,134 @@
+import warnings
+
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner
+from mixoracle.assumptions import Verdict
+from mixoracle.datasets import random_model
+from mixoracle.errors import AssumptionWarning
+from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.solving import Alternative
+from mixoracle.trust.essential import essential_failure
+from mixoracle.trust.overall import overall
+
+MODEL = random_model(2, 4, random_state=0)
+
+
+def failed(label, strength=None):
+    return Verdict("some assumption", label, False, "it is broken", (("H1",),), strength)
+
+
+def judged(*verdicts, **more):
+    return overall(MODEL, verdicts, **{"n_samples": 5_000, **more})
+
+
+def test_nothing_against_it_is_believed():
+    found = judged(Verdict("a", "assm:twins", True, "Yes."), Verdict("b", "sec:bg", None, "?"))
+    assert (found.level, found.reasons, found.looks_continuous) == ("believe", (), False)
+
+
+@pytest.mark.parametrize(
+    ("label", "level"),
+    [
+        ("continuous", "doubt"),
+        ("obs:counting", "doubt"),
+        ("assum:ssc", "part"),
+        ("assump:strong:NZ", "part"),
+        ("assump:strong:SDC", "part"),
+        ("assm:twins", "part"),
+        ("sec:exact", "part"),
+        ("sec:bg", "part"),
+        ("background", "part"),
+        ("thm:recovery:eff", "believe"),
+        ("something new", "believe"),
+    ],
+)
+def test_each_failure_has_its_weight(label, level):
+    found = judged(failed(label))
+    assert found.level == level
+    assert found.looks_continuous == (label == "continuous")
+    for reason in found.reasons:
+        assert "In doubt: " in reason
+        assert "It is broken." in reason
+        assert "What to do: " in reason
+
+
+def test_the_worst_reason_comes_first():
+    found = judged(failed("assum:ssc"), failed("continuous"))
+    assert found.level == "doubt"
+    assert found.reasons[0].startswith("In doubt: the states.")
+
+
+def test_strong_dependence_given_the_states_is_essential():
+    weak, strong = failed("sec:bg", 0.1), failed("sec:bg", 0.97)
+    assert judged(weak).level == "part"
+    assert judged(strong).level == "doubt"
+    assert essential_failure([weak]) == ""
+    assert essential_failure([strong]) == "some assumption: it is broken"
+
+
+def test_a_better_fit_is_never_called_nearly_as_good():
+    better, close, far = (Alternative(MODEL, 0.0, gap) for gap in (-13_233.0, 3.0, 73.0))
+    assert judged(alternatives=[far]).level == "believe"
+    (reason,) = judged(alternatives=[better, far]).reasons
+    assert "fits better, by 1.323e+04 nats" in reason
+    assert "nearly" not in reason
+    (reason,) = judged(alternatives=[close]).reasons
+    assert "nearly as well, worse by 3 nats" in reason
+
+
+def test_limits_and_thin_data():
+    found = judged(at_limit=["X1"], limit=5)
+    assert found.level == "doubt"
+    assert "X1 reached the most components that are allowed (5)" in found.reasons[0]
+    found = judged(at_limit=["X1"])
+    assert found.level == "part"
+    assert "that so few cases can tell apart" in found.reasons[0]
+    found = judged(uncertain=["X1", "X2", "X3", "X4", "X5"])
+    assert "X1, X2, X3, X4 and 1 more" in found.reasons[0]
+    assert "few for" in judged(n_samples=10).reasons[0]
+    assert judged(converged=False).level == "part"
+    assert "Only one of 8 starts" in judged(starts=(1, 8)).reasons[0]
+    assert judged(starts=(2, 8)).level == judged(starts=(1, 1)).level == "believe"
+
+
+def test_no_cause_is_not_put_in_doubt_by_shapes():
+    nothing = LatentModel(
+        observed_names=["X1", "X2"],
+        latent_names=[],
+        bipartite=np.zeros((2, 0)),
+        domain_sizes=(),
+        joint=JointTable(np.array(1.0)),
+        latent_graph=CPDAG(0),
+    )
+    found = overall(nothing, [failed("sec:exact")], n_samples=50, uncertain=["X1"])
+    assert found.level == "believe"
+
+
+def test_dozens_of_states_are_doubted():
+    size = 30
+    model = LatentModel(
+        observed_names=["X1", "X2"],
+        latent_names=["H1"],
+        bipartite=np.ones((2, 1)),
+        domain_sizes=(size,),
+        joint=JointTable(np.full(size, 1 / size)),
+        latent_graph=CPDAG(1),
+    )
+    found = overall(model, [], n_samples=10_000)
+    assert found.level == "doubt"
+    assert "It has 30 states" in found.reasons[0]
+
+
+def test_reaching_the_limit_is_said_by_the_learner():
+    rng = np.random.default_rng(0)
+    centres = np.arange(6)[rng.integers(6, size=400)] * 10.0
+    rows = centres[:, None] + rng.normal(size=(400, 3))
+    learner = LatentGraphLearner(max_components=3, random_state=0)
+    # Whether something else fails as well does not matter here.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        learner.fit(rows)
+    assert learner.verdict_.level == "doubt"
+    assert "reached the most components that are allowed (3)" in " ".join(learner.verdict_.reasons)

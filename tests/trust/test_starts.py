@@ -1,0 +1,53 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner
+from mixoracle.datasets import item_problem, paper_problem
+from mixoracle.errors import InvalidInputError
+from mixoracle.trust.starts import MOST_STARTS, _goes_on, _n_agreed
+
+
+def answer(structure, score, source="projection"):
+    return SimpleNamespace(structure=structure, rank=(0, -score), source=source)
+
+
+def test_starts_go_on_until_the_best_answer_was_reached_twice():
+    a, b = answer("a", 1.0), answer("b", 2.0)
+    assert _goes_on([a], "auto")
+    assert not _goes_on([a, a], "auto")
+    assert _goes_on([a, a, b], "auto")  # a better one came
+    assert not _goes_on([a, b, b], "auto")
+    assert not _goes_on([a, *[answer(str(i), float(i)) for i in range(MOST_STARTS - 1)]], "auto")
+    assert _n_agreed([a, a, b]) == 1
+
+
+def test_single_variables_need_one_start_unless_more_are_asked_for():
+    one = answer("a", 1.0, "signature")
+    assert not _goes_on([one], "auto")
+    assert _goes_on([one, one], 3)
+    assert not _goes_on([one, one, one], 3)
+
+
+def test_the_best_answer_is_kept_and_counted():
+    problem = item_problem(1, 4, n_samples=150, random_state=3)
+    single = LatentGraphLearner(random_state=0, n_init=1).fit(problem.observations)
+    learner = LatentGraphLearner(random_state=0, n_init=2).fit(problem.observations)
+    assert learner.n_starts_ == 2
+    assert 1 <= learner.n_starts_agreed_ <= 2
+    # The first start is that of a learner with one start only; more cannot end lower.
+    assert learner.bic_ >= single.bic_ - 1e-6
+
+
+def test_one_start_for_clear_measurements():
+    problem = paper_problem(2, 5, 3, n_samples=500, random_state=1, covariance="code")
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    assert (learner.n_starts_, learner.n_starts_agreed_) == (1, 1)
+
+
+def test_bad_numbers_of_starts_are_refused():
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    for wrong in (0, -1, 1.5, "many"):
+        with pytest.raises(InvalidInputError, match="n_init"):
+            LatentGraphLearner(n_init=wrong).fit(rows)
