@@ -352,7 +352,7 @@ def as_asked(solutions: Sequence[Solution], wanted: Wanted) -> Verdict:
 def _choice(latent: str, others: list[str]) -> str:
     everywhere = " and ".join(others)
     return (
-        f"{latent}: all that it drives {everywhere} drives too, so no data tell which of its "
+        f"{latent}: what it drives is driven by {everywhere} too, so no data tell which of its "
         f"states are the same in different states of {everywhere}; those that change the means "
         "most alike were given one name"
     )
