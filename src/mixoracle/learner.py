@@ -320,6 +320,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             counts_=ComponentCounts(observations.names, best.counts.count),
             bipartite_=best.graph,
             model_=model,
+            _learned_as=model,
             states_=reassigned(model, prepared, states, limits)[copies],
             bic_=refinement.bic,
             log_likelihood_=refinement.log_likelihood,

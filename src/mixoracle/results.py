@@ -57,6 +57,7 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
     observations_: Observations | None
     columns_: tuple[Column, ...]
     _source: Source
+    _learned_as: LatentModel  # model_ under the names that the verdicts have
     _learned_from: Observations
 
     def predict(self, X: Any) -> Integers:
@@ -209,9 +210,10 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
 
     def _evidence(self, observations: Observations) -> Evidence:
         from mixoracle.report.gathering import gather
+        from mixoracle.report.renaming import renamed_evidence
 
-        failure = essential_failure(self.assumptions_)
-        return gather(self, observations, failure)
+        evidence = gather(self, observations, essential_failure(self.assumptions_))
+        return renamed_evidence(evidence, self._learned_as, self.model_)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

@@ -32,6 +32,7 @@ _COMMANDS = {
     "do": ("mixoracle.cli.questions", "do"),
     "effect": ("mixoracle.cli.questions", "effect"),
     "sample": ("mixoracle.cli.sample", "command"),
+    "rename": ("mixoracle.cli.rename", "command"),
     "export": ("mixoracle.cli.export", "command"),
     "compare": ("mixoracle.cli.compare", "command"),
     "evaluate": ("mixoracle.cli.results", "evaluate"),
