@@ -38,7 +38,7 @@ _COMMANDS = {
     "evaluate": ("mixoracle.cli.results", "evaluate"),
     "report": ("mixoracle.cli.results", "report"),
     "check": ("mixoracle.cli.results", "check"),
-    "experiment": ("mixoracle.experiments.cli", "experiment"),
+    "experiment": ("mixoracle.cli.experiment", "command"),
 }
 
 
