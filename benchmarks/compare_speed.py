@@ -2,7 +2,7 @@
 
 ``python benchmarks/compare_speed.py OTHER/src`` learns a problem of each of the ten settings with
 the version in that folder and with this one, each in a process of its own, one after the other,
-and prints the CPU seconds of the quickest of some fits, because a busy machine matters less to them.
+and prints the CPU seconds of the quickest of some fits: a busy machine matters less to them.
 With ``--plain`` this version does what the first one did: no value is looked at for being alone.
 """
 
