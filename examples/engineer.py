@@ -2,8 +2,8 @@
 
 The log is as machines write it: semicolons, decimal commas, Latin-1, a time stamp, a part number
 and a constant. Two hidden causes are behind it, a tool that wears and a seal that leaks. The
-commands learn them, find the states of new parts, mark a part that is like none before, and say
-what a worn tool does.
+commands learn them, name them, find the states of new parts, mark a part that is like none before,
+and say what a worn tool does.
 
 Run ``python examples/engineer.py FOLDER``; it prints the commands, which can be typed as well.
 """
@@ -19,9 +19,10 @@ from walk import run_commands
 COMMANDS = """
 mixoracle learn {folder}/log.csv --id Teil --dry-run
 mixoracle learn {folder}/log.csv --id Teil --out {folder}/result --force
+mixoracle rename {folder}/result --latent H1=Werkzeug --states H1=neu,stumpf --latent H2=Dichtung
 mixoracle predict {folder}/result {folder}/new.csv --out {folder}/new-states.csv --force
-mixoracle query {folder}/result H1 --given Sichtprüfung=Kratzer --given Temperatur=61
-mixoracle effect {folder}/result H1 Sichtprüfung
+mixoracle query {folder}/result Werkzeug --given Sichtprüfung=Kratzer --given Temperatur=61
+mixoracle effect {folder}/result Werkzeug Sichtprüfung
 """
 
 

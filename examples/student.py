@@ -22,8 +22,8 @@ def walk(folder: Path) -> None:
     learner = LatentGraphLearner(random_state=0).fit(problem.observations)
     print(learner.summary())
     print(compare(problem.model, learner.model_))
+    learner.model_ = model = learner.model_.rename({"H1": "switch"})
     learner.report(folder / "result", replace=True)
-    model = LatentModel.load(folder / "result").rename({"H1": "switch"})
     print("seeing", model.query("H2", given={"switch": 1}).table.round(3))
     acted = model.do({"switch": 1}).query("H2")
     print(
@@ -32,7 +32,7 @@ def walk(folder: Path) -> None:
     print(model.effects_frame().query("cause == 'switch' and effect == 'H2'").round(3))
     for name in ("graph.dagitty", "graph.bif", "graph.graphml"):
         export.write(model, folder / name)
-    print(model.predict(problem.observations)[:3])
+    print(LatentModel.load(folder / "result").predict(problem.observations)[:3])
 
 
 if __name__ == "__main__":

@@ -35,6 +35,10 @@ def test_the_engineer(tmp_path):
         states = list(csv.DictReader(stream))
     assert [row["unlike"] for row in states if row["unlike"]] == ["Druck"]
     assert states[-1]["Teil"] == "T1-00049"
+    assert {row["Werkzeug"] for row in states} == {"neu", "stumpf"}
+    page = (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
+    assert "Dichtung" in page
+    assert "H1" not in page
 
 
 def test_the_psychometrician(tmp_path):

@@ -66,11 +66,15 @@ def learned(tmp_path_factory):
     frame, _ = cells(seed=3)
     frame.to_csv(folder / "cells.csv", index=False)
     groups = "\n".join(f"{name} = {json.dumps(held)}" for name, held in GROUPS.items())
-    (folder / "groups.toml").write_text(f'{groups}\ndepth = ["depth"]\n')
+    (folder / "groups.toml").write_text(groups)
     arguments = ["learn", "cells.csv", "--groups", "groups.toml", "--exposure", "depth"]
     places = [str(folder / a) if a.endswith((".csv", ".toml")) else a for a in arguments]
+    shown = CliRunner().invoke(main, [*places, "--dry-run", "--json"])
+    kinds = {held["name"]: held["kind"] for held in json.loads(shown.stdout)["variables"]}
+    assert kinds == {**dict.fromkeys(GROUPS, "counts"), "depth": "exposure"}
     done = CliRunner().invoke(main, [*places, "--out", str(folder / "result")])
     assert done.exit_code == 0, done.stderr
+    assert "exposure │ depth" in done.stdout
     assert "Note: counts are out of the exposure 'depth'" in done.stdout
     return folder
 

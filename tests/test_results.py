@@ -149,10 +149,3 @@ def test_a_graph_for_dowhy(learner):
     assert graph.nodes["wear"]["observed"] == "no"
     assert graph.nodes["heat"]["observed"] == "yes"
     assert graph.has_edge("wear", "heat")
-
-
-def test_a_network_for_pgmpy(learner):
-    pytest.importorskip("pgmpy")
-    network = learner.model_.to_pgmpy()
-    assert network.check_model()
-    assert network.get_cpds("wear").state_names["wear"] == ["new", "worn"]

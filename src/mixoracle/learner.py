@@ -30,6 +30,7 @@ from mixoracle.errors import (
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned
+from mixoracle.mixtures.columns import repeated_numbers
 from mixoracle.mixtures.exposure import find_exposure
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
@@ -237,7 +238,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         ``groups`` says which columns of an array or a frame are one observed variable, as in
         :meth:`Observations.from_array <mixoracle.Observations.from_array>`.
         """
-        source = Source.of(X, groups)
+        source = Source.of(X, groups, self.exposure)
         observations, exposure = self._exposed(source.learned_from(X))
         oracle = resolve(self.oracle)
         known = self._known(observations.names)
@@ -313,14 +314,15 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             raise AssumptionFailedError(failure)
         refinement = best.refinement
         limits = density_limits(model.components or (), prepared)
-        model = source.kept_with(model, observations, prepared.set_aside, limits, exposure)
+        repeated = repeated_numbers(prepared.columns)
+        aside = prepared.set_aside
+        model = source.kept_with(model, observations, aside, limits, exposure, repeated)
         self.__dict__.update(
             _source=source,
             _resampler=resampler,
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
             set_aside_=prepared.set_aside[copies],
-            _limits=limits,
             resolution_=best.resolution,
             resolutions_=resolutions(found.candidates),
             n_starts_=found.n_starts,
@@ -330,6 +332,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             counts_=ComponentCounts(observations.names, best.counts.count),
             bipartite_=best.graph,
             model_=model,
+            _learned_as=model,
             states_=reassigned(model, prepared, states, limits)[copies],
             bic_=refinement.bic,
             log_likelihood_=refinement.log_likelihood,

@@ -22,7 +22,7 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import InvalidInputError
-from mixoracle.mixtures.columns import Column, without_repeated
+from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.model.frames import effects_frame, state_means
 from mixoracle.model.posterior import (
@@ -31,11 +31,10 @@ from mixoracle.model.posterior import (
     most_likely_states,
     state_probabilities,
 )
-from mixoracle.model.reading import without_outlying
 from mixoracle.model.state_names import state_labels, states_of
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import conform
-from mixoracle.observations.new_rows import new_rows
+from mixoracle.observations.new_rows import NewRows, new_rows
 from mixoracle.observations.source import Source
 from mixoracle.trust.essential import essential_failure
 
@@ -57,8 +56,8 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
     assumptions_: tuple[Verdict, ...]
     observations_: Observations | None
     columns_: tuple[Column, ...]
-    _limits: Floats
     _source: Source
+    _learned_as: LatentModel  # model_ under the names that the verdicts have
     _learned_from: Observations
 
     def predict(self, X: Any) -> Integers:
@@ -91,8 +90,7 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         """The blocks of new rows in the order of the model, grouped as in fit."""
         model = self._fitted()
         if model.reading is not None and model.reading.exposure is not None:
-            rows = new_rows(model, X).blocks
-            return without_outlying(model.components or (), rows, self._limits)
+            return new_rows(model, X).kept
         observations = self._source.observe(X)
         unknown = [name for name in model.observed_names if name not in observations]
         if unknown:
@@ -101,8 +99,7 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
                 f"missing, there are {', '.join(observations.names)}"
             )
         blocks = conform(observations, model.observed_names, self._learned_from)
-        blocks = without_repeated(blocks, self.columns_)
-        return without_outlying(model.components or (), blocks, self._limits)
+        return NewRows(model, tuple(blocks)).kept
 
     def summary(self) -> Summary:
         """What was found and what to trust, in sentences; HTML in a notebook."""
@@ -213,9 +210,10 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
 
     def _evidence(self, observations: Observations) -> Evidence:
         from mixoracle.report.gathering import gather
+        from mixoracle.report.renaming import renamed_evidence
 
-        failure = essential_failure(self.assumptions_)
-        return gather(self, observations, failure)
+        evidence = gather(self, observations, essential_failure(self.assumptions_))
+        return renamed_evidence(evidence, self._learned_as, self.model_)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

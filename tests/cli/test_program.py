@@ -129,8 +129,9 @@ def test_all_commands_have_the_same_options_for_output(run):
         command = main.get_command(context, name)
         parts = command.commands.values() if isinstance(command, click.Group) else [command]
         for part in parts:
-            options = {option for parameter in part.params for option in parameter.opts}
-            assert {"--quiet", "-q", "--json"} <= options, part.name
+            listed = [option for parameter in part.params for option in parameter.opts]
+            for option in ("--quiet", "-q", "--json", "--verbose", "-v", "--debug"):
+                assert listed.count(option) == 1, (part.name, option)
 
 
 def test_completion_is_offered(run):

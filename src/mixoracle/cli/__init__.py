@@ -32,12 +32,13 @@ _COMMANDS = {
     "do": ("mixoracle.cli.questions", "do"),
     "effect": ("mixoracle.cli.questions", "effect"),
     "sample": ("mixoracle.cli.sample", "command"),
+    "rename": ("mixoracle.cli.rename", "command"),
     "export": ("mixoracle.cli.export", "command"),
     "compare": ("mixoracle.cli.compare", "command"),
     "evaluate": ("mixoracle.cli.results", "evaluate"),
     "report": ("mixoracle.cli.results", "report"),
     "check": ("mixoracle.cli.results", "check"),
-    "experiment": ("mixoracle.experiments.cli", "experiment"),
+    "experiment": ("mixoracle.cli.experiment", "command"),
 }
 
 

@@ -44,7 +44,7 @@ def command(
     Running it again replaces what an earlier demo left.
     """
     from mixoracle.cli.fitting import PLANS, learn_into
-    from mixoracle.cli.inputs import Input
+    from mixoracle.cli.given import Input
     from mixoracle.cli.simulate import DATA_FILE
     from mixoracle.datasets import paper_problem
     from mixoracle.metrics import compare, compare_states

@@ -28,7 +28,7 @@ from mixoracle.report.resampling import Resampled
 from mixoracle.report.run import run_record
 
 if TYPE_CHECKING:
-    from mixoracle.cli.inputs import Input
+    from mixoracle.cli.given import Input
     from mixoracle.cli.terminal import Stages
 
 GATHERING = "gathering the evidence"
@@ -128,7 +128,9 @@ def fit(
 def _write_alternatives(folder: Path, learner: LatentGraphLearner) -> None:
     """Each other candidate as a model that can be asked, compared and exported."""
     held = learner.model_.reading
-    plain = None if held is None else Reading(held.columns, held.levels, exposure=held.exposure)
+    plain = held and Reading(
+        held.columns, held.levels, exposure=held.exposure, repeated=held.repeated
+    )
     for number, other in enumerate(learner.alternatives_, 1):
         replace(other.model, reading=plain).save(folder / ALTERNATIVES_FOLDER / str(number))
 

@@ -11,19 +11,22 @@ import json
 import tomllib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from mixoracle.cli.given import Input
 from mixoracle.errors import DataWarning, FileFormatError, InvalidInputError
 from mixoracle.families import registry
-from mixoracle.mixtures.columns import Column, read_columns
+from mixoracle.mixtures.columns import Column
+from mixoracle.mixtures.exposure import find_exposure
+from mixoracle.model.exposure import TOTAL
 from mixoracle.observations import ColumnKind, Observations
 from mixoracle.observations.columns import Spelling
 from mixoracle.observations.dialects import TextOptions
+from mixoracle.observations.exposure import with_own_group
 from mixoracle.observations.files import read_file
 from mixoracle.observations.grouping import PREFIX, Choices
 from mixoracle.observations.input_columns import did_you_mean
@@ -35,22 +38,6 @@ if TYPE_CHECKING:
 _Held = TypeVar("_Held")
 # Fewer rows than this cannot show two components in one variable and tell it from chance.
 FEWEST_ROWS = 30
-
-
-@dataclass(frozen=True)
-class Input:
-    """The observations, the names of the cases where there are any, and what to point out."""
-
-    observations: Observations
-    ids: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
-    # The family of each variable for which one was declared.
-    families: Mapping[str, str] = field(default_factory=dict)
-
-    @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        """What each column is taken for."""
-        return read_columns(self.observations, self.families)[1]
 
 
 @dataclass(frozen=True)
@@ -69,28 +56,37 @@ class InputChoices:
     na: tuple[str, ...] = ()
     header: bool | None = None
     encoding: str | None = None
+    exposure: str | None = None
 
 
 def read_input(path: str, choices: InputChoices) -> Input:
     """Read a file, apply what the user said, and refuse what cannot be learned from."""
-    groups = read_groups(choices.groups)
+    groups = with_own_group(read_groups(choices.groups), choices.exposure)
     kinds = _all_kinds(choices)
     everywhere, declared = read_families(choices.family)
     labels = [name for name, kind in kinds.items() if kind is ColumnKind.CATEGORICAL]
     labels += [name for name, family in declared.items() if family == registry.LEVELS]
     categorical = True if everywhere == registry.LEVELS else list(dict.fromkeys(labels))
-    observations, notes = _read(path, groups, categorical, [*kinds, *declared], choices)
+    named = [] if choices.exposure in (None, TOTAL) else [choices.exposure]
+    observations, notes = _read(path, groups, categorical, [*kinds, *declared, *named], choices)
     _check_continuous(observations, kinds)
     notes += _check_usable(observations)
     families = _families(observations, kinds, everywhere, declared)
-    given = Input(observations, observations.ids, families=families)
+    exposure = None
+    if choices.exposure is not None:
+        families.pop(choices.exposure, None)
+        exposure = find_exposure(observations, choices.exposure, families)
+        notes.append(
+            f"counts are out of the exposure {choices.exposure!r}, which is no measurement"
+        )
+    given = Input(observations, observations.ids, families=families, exposure=exposure)
     said = (
         missing_note(given.columns, observations.n_samples),
         _guess_note(given.columns),
         *notes,
         *_duplicates(observations),
     )
-    return Input(observations, observations.ids, tuple(note for note in said if note), families)
+    return replace(given, notes=tuple(note for note in said if note))
 
 
 def _read(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from mixoracle.cli.terminal import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from mixoracle.cli.inputs import Input
+    from mixoracle.cli.given import Input
 
 _ANY_FILE = click.Path(dir_okay=False, allow_dash=True)
 _AT_LEAST_ONE = click.IntRange(min=1)
@@ -250,6 +250,7 @@ def command(
     na: tuple[str, ...],
     header: bool | None,
     encoding: str | None,
+    exposure: str | None,
     **settings: Any,
 ) -> None:
     """Learn the hidden causes behind DATA (.csv, .tsv, .txt, .parquet, .feather, .xlsx, .npz).
@@ -263,17 +264,12 @@ def command(
 
     choices = InputChoices(
         *(groups, types, categorical, family, drop, keep, id_column),
-        *(sep, decimal, na, header, encoding),
+        *(sep, decimal, na, header, encoding, exposure),
     )
     if out is None and not dry_run:
         raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
     with data_file(data) as file:
         given = read_input(str(file), choices)
-        if settings["exposure"]:
-            note = (
-                f"counts are out of the exposure {settings['exposure']!r}, which is no measurement"
-            )
-            given = replace(given, notes=(*given.notes, note))
         if out is None or dry_run:
             _show_understood(given, quiet, as_json)
             return
@@ -325,7 +321,7 @@ def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
     """The data as they were read: variables, widths, kinds, missing values."""
     from mixoracle.report import text
 
-    held = given.observations
+    held = given.learned
     document = text.understood_document(given.columns, held.names, held.n_samples, given.notes)
     terminal = answer(document, quiet, as_json)
     terminal.print(text.understood_table(given.columns, held.names, held.n_samples))

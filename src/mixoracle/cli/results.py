@@ -75,7 +75,13 @@ def report(result: Path, figures: bool, quiet: bool, as_json: bool) -> None:
 
     The data are not needed.
     """
-    from mixoracle.report.folder import GRAPH_FILE, REPORT_FILE, read_result, write_report
+    from mixoracle.report.folder import (
+        FIGURES_FOLDER,
+        GRAPH_FILE,
+        REPORT_FILE,
+        read_result,
+        write_report,
+    )
 
     held = read_result(result)
     write_report(result, held)
@@ -83,7 +89,7 @@ def report(result: Path, figures: bool, quiet: bool, as_json: bool) -> None:
     if figures:
         from mixoracle.report.figures import save_figures
 
-        written += save_figures(held.model, held.evidence, result / "figures")
+        written += save_figures(held.model, held.evidence, result / FIGURES_FOLDER)
     names = [str(path) for path in written]
     answer({"written": names}, quiet, as_json).print("Written:", ", ".join(names), markup=False)
 

@@ -159,7 +159,7 @@ def _run(
 
 for _name, _about in _ABOUT.items():
     experiment.add_command(
-        click.Command(_name, callback=partial(_run, _name), params=_OPTIONS, help=_about)
+        click.Command(_name, callback=partial(_run, _name), params=[*_OPTIONS], help=_about)
     )
 
 

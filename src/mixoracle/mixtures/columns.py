@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -20,8 +21,12 @@ from mixoracle.families.choice import Families, checked_families, column_kinds
 from mixoracle.families.counts import COUNTS
 from mixoracle.families.exposure import EXPOSURE
 from mixoracle.mixtures.ties import repeated_values
+from mixoracle.model.reading import Repeated
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
+
+# Numbers are taken as they are, and what is an exposure was said.
+_NEVER_GUESSED = (registry.NUMBERS, EXPOSURE.name)
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ def read_columns(
                     observed=i,
                     family=family,
                     levels=levels,
-                    guessed=not was_text and name not in declared and family != registry.NUMBERS,
+                    guessed=not was_text and name not in declared and family not in _NEVER_GUESSED,
                     missing=int(np.isnan(values).sum()),
                     low=low,
                     high=high,
@@ -113,17 +118,19 @@ def with_repeated(columns: Sequence[Column], observations: Observations) -> tupl
     )
 
 
-def without_repeated(blocks: Iterable[Floats], columns: Sequence[Column]) -> list[Floats]:
-    """The block of each observed variable with the repeated numbers as missing values."""
-    kept = []
-    for i, block in enumerate(blocks):
-        repeated = [column.repeated for column in columns if column.observed == i]
-        if any(repeated):
-            hit = [np.isin(own, held) for own, held in zip(block.T, repeated, strict=True)]
-            kept.append(np.where(np.stack(hit, axis=1), np.nan, block))
-        else:
-            kept.append(block)
-    return kept
+def of_the_table(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """Each column of the table once: several variables hold the same exposure."""
+    held = list(columns)
+    exposures = {column.title: column for column in held if column.family == EXPOSURE.name}
+    return (*(c for c in held if c.family != EXPOSURE.name), *exposures.values())
+
+
+def repeated_numbers(columns: Iterable[Column]) -> Repeated:
+    """For each observed variable the repeated numbers of each of its columns."""
+    return tuple(
+        tuple(column.repeated for column in own)
+        for _, own in groupby(columns, key=lambda column: column.observed)
+    )
 
 
 def _range(values: Floats, levels: tuple[str, ...] | None) -> tuple[str, str]:

@@ -23,11 +23,12 @@ from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.families.registry import NUMBERS
 from mixoracle.families.units import differ_by_rounding
-from mixoracle.mixtures.columns import Column, read_columns, with_repeated, without_repeated
+from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
 from mixoracle.mixtures.isolation import isolated
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.ties import spread_ties
 from mixoracle.model import ComponentSet
+from mixoracle.model.reading import without_repeated
 from mixoracle.observations import Observations
 from mixoracle.settings import Settings
 
@@ -218,7 +219,7 @@ def prepare(
 
 def _measured(observations: Observations, columns: Sequence[Column]) -> list[Floats]:
     blocks = (observations[i] for i in range(observations.n_observed))
-    return without_repeated(blocks, columns)
+    return without_repeated(blocks, repeated_numbers(columns))
 
 
 def _columns_of(columns: Sequence[Column], observed: int, order: Integers) -> list[Column]:

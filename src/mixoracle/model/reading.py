@@ -1,14 +1,15 @@
 """How a table becomes the observed variables of a model, kept with the model.
 
 A model that was learned from a table is asked about new tables: which columns make which variable,
-what the codes of a column of levels stand for, and how unlikely the least likely values were that
-it was learned from. A new value that is far less likely than all of those, in its best component,
-is unlike everything learned; so is a row whose values are usual one by one but not together.
+what the codes of a column of levels stand for, which numbers counted as missing because they only
+repeat, and how unlikely the least likely values were that it was learned from. A new value that is
+far less likely than all of those, in its best component, is unlike everything learned; so is a row
+whose values are usual one by one but not together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
 Levels = tuple[str, ...]
+# For each variable, for each of its columns, the numbers that count as missing.
+Repeated = tuple[tuple[tuple[float, ...], ...], ...]
 # How many nats less likely than the least likely of all that was learned from: those are a
 # sample, and the next one may be a little more extreme.
 MARGIN = 10.0
@@ -42,6 +45,8 @@ class Reading:
     usual : for each variable the log density below which a value is unlike everything learned
     together : the same for all values of a row, in the best joint state and apart
     exposure : what counts are out of; the variables out of it have it as one more, last column
+    repeated : for each column of each variable the numbers that occur far more often than those
+        next to them, and count as missing
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -50,14 +55,19 @@ class Reading:
     usual: tuple[float, ...] = field(default=())
     together: float = _NOTHING
     exposure: Exposure | None = None
+    repeated: Repeated = field(default=())
 
     def __post_init__(self) -> None:
         n = len(self.columns)
         for name in ("set_aside", "usual"):
             held = tuple(map(float, getattr(self, name))) or (_NOTHING,) * n
             object.__setattr__(self, name, held)
+        if not self.repeated:
+            nothing = tuple(((),) * len(block) for block in self.columns)
+            object.__setattr__(self, "repeated", nothing)
         widths = [len(block) for block in self.columns]
-        if [len(block) for block in self.levels] != widths or not all(
+        by_column = ([len(block) for block in held] for held in (self.levels, self.repeated))
+        if not all(held == widths for held in by_column) or not all(
             len(held) == n for held in (self.set_aside, self.usual)
         ):
             raise InvalidInputError(
@@ -95,6 +105,7 @@ class Reading:
             "usual": [_or_none(limit) for limit in self.usual],
             "together": _or_none(self.together),
             "exposure": None if self.exposure is None else self.exposure.to_json(),
+            "repeated": [[list(held) for held in block] for block in self.repeated],
         }
 
     @staticmethod
@@ -112,6 +123,10 @@ class Reading:
             tuple(map(_limit, _list(document["usual"]))),
             _limit(document["together"]),
             Exposure.from_json(document.get("exposure")),
+            tuple(
+                tuple(tuple(map(_number, _list(held))) for held in _list(block))
+                for block in _list(document.get("repeated", []))
+            ),
         )
 
 
@@ -123,14 +138,16 @@ def learned_reading(
     aside: Bools,
     limits: Floats,
     exposure: Exposure | None = None,
+    repeated: Repeated = (),
 ) -> Reading:
     """The reading of a model that was learned from these blocks.
 
     ``aside`` (N, n) marks values that were set aside, ``limits`` (n,) is what new values are set
-    aside by.
+    aside by, and the numbers ``repeated`` count as missing.
     """
     held = model.components or ()
-    kept = [np.where(aside[:, [i]], np.nan, block) for i, block in enumerate(blocks)]
+    seen = without_repeated(blocks, repeated)
+    kept = [np.where(aside[:, [i]], np.nan, block) for i, block in enumerate(seen)]
     usual = []
     for components, block in zip(held, kept, strict=True):
         whole = ~np.isnan(block).any(axis=1)
@@ -144,6 +161,7 @@ def learned_reading(
         tuple(usual),
         together,
         exposure,
+        repeated,
     )
 
 
@@ -161,6 +179,21 @@ def unlike(model: LatentModel, reading: Reading, blocks: Sequence[Floats]) -> Bo
     usual = ~answer.any(axis=1)
     answer[usual, -1] = _joint_fit(model, [block[usual] for block in blocks]) < reading.together
     return answer
+
+
+def without_repeated(blocks: Iterable[Floats], repeated: Repeated) -> list[Floats]:
+    """The block of each variable with the numbers that only repeat as missing values.
+
+    A block may have a further column, its exposure.
+    """
+    kept = []
+    for place, block in enumerate(blocks):
+        own = repeated[place] if repeated else ()
+        kept.append(block.copy() if any(own) else block)
+        for c, numbers in enumerate(own):
+            if numbers:
+                kept[-1][np.isin(block[:, c], numbers), c] = np.nan
+    return kept
 
 
 def without_outlying(
@@ -210,6 +243,12 @@ def _limit(held: Any) -> float:
     if isinstance(held, bool) or not isinstance(held, (int, float)):
         raise InvalidInputError(f"a limit of a reading should be a number; got {held!r}")
     return float(held)
+
+
+def _number(held: Any) -> float:
+    if held is None:
+        raise InvalidInputError("a repeated number of a reading should be one; got nothing")
+    return _limit(held)
 
 
 def _list(held: Any) -> list[Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from mixoracle._arrays import Floats
@@ -9,6 +12,16 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model.exposure import TOTAL, Exposure
 from mixoracle.observations.gathering import frozen
 from mixoracle.observations.record import Observations
+
+
+def with_own_group(groups: Any, exposure: str | None) -> Any:
+    """The groups with one for the column of the exposure, where they list columns without it."""
+    if not isinstance(groups, Mapping) or exposure is None or exposure == TOTAL:
+        return groups
+    listed = (column for own in groups.values() for column in np.atleast_1d(own))
+    if exposure in groups or any(column == exposure for column in listed):
+        return groups
+    return {**groups, exposure: [exposure]}
 
 
 def exposure_of(observations: Observations, exposure: Exposure) -> Floats:

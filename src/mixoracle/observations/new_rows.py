@@ -16,7 +16,7 @@ import numpy as np
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.posterior import most_likely_states, state_probabilities
-from mixoracle.model.reading import Reading, unlike, without_outlying
+from mixoracle.model.reading import Reading, unlike, without_outlying, without_repeated
 from mixoracle.observations.answers import Report, conform, warn_of_unseen
 from mixoracle.observations.columns import NO_REMARKS, Spelling, number_label, spelled_number
 from mixoracle.observations.exposure import exposure_of
@@ -38,21 +38,27 @@ class NewRows:
     blocks: tuple[Floats, ...]
 
     @property
-    def _kept(self) -> list[Floats]:
+    def seen(self) -> list[Floats]:
+        """The blocks without numbers that only repeat."""
+        return without_repeated(self.blocks, reading_of(self.model).repeated)
+
+    @property
+    def kept(self) -> list[Floats]:
+        """The blocks as the states are judged by: all that counts as missing is missing."""
         limits = reading_of(self.model).set_aside
-        return without_outlying(self.model.components or (), self.blocks, limits)
+        return without_outlying(self.model.components or (), self.seen, limits)
 
     def states(self) -> Integers:
         """The most likely state of each latent in each row, (N, m)."""
-        return most_likely_states(self.model, self._kept)
+        return most_likely_states(self.model, self.kept)
 
     def probabilities(self) -> list[Floats]:
         """For each latent the probability of each of its states, an (N, dim_j) array each."""
-        return state_probabilities(self.model, self._kept)
+        return state_probabilities(self.model, self.kept)
 
     def unlike(self) -> Bools:
         """The values that are unlike everything learned, (N, n + 1); the last for whole rows."""
-        return unlike(self.model, reading_of(self.model), self.blocks)
+        return unlike(self.model, reading_of(self.model), self.seen)
 
 
 def reading_of(model: LatentModel) -> Reading:

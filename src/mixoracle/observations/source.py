@@ -14,7 +14,8 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.reading import learned_reading
+from mixoracle.model.reading import Repeated, learned_reading
+from mixoracle.observations.exposure import with_own_group
 from mixoracle.observations.frames import as_blocks, as_dense, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns, screened_frame
 from mixoracle.observations.grouping import Choices
@@ -48,8 +49,11 @@ class Source:
     inputs: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, X: Any, groups: Any) -> Source:
-        """How these rows are read; a warning names columns that are no measurements."""
+    def of(cls, X: Any, groups: Any, exposure: str | None = None) -> Source:
+        """How these rows are read; a warning names columns that are no measurements.
+
+        The column of an ``exposure`` is needed, whatever it looks like.
+        """
         blocks = as_blocks(X)
         if isinstance(X, Observations) or blocks is not None:
             held = X if blocks is None else Observations.from_arrays(blocks)
@@ -64,7 +68,9 @@ class Source:
             array = as_array(X, "the array of observations")
             return cls(groups, n_columns=array.shape[1] if array.ndim == 2 else None)
         frame, columns = flat_frame(frame)
-        choices = screened_frame(frame, columns, Choices(groups))
+        needed = () if exposure is None else (exposure,)
+        groups = with_own_group(groups, exposure)
+        choices = screened_frame(frame, columns, Choices(groups, described=needed))
         plan, _ = choices.applied(columns)
         labels = columns.labels or ()
         listed = {
@@ -82,6 +88,7 @@ class Source:
         aside: Bools,
         limits: Floats,
         exposure: Exposure | None = None,
+        repeated: Repeated = (),
     ) -> LatentModel:
         """The model with all that reading new rows needs."""
         if model.components is None:
@@ -95,7 +102,8 @@ class Source:
         ]
         levels = [block[: len(own)] for block, own in zip(learned.levels, columns, strict=True)]
         blocks = [learned[name] for name in learned.names]
-        reading = learned_reading(model, columns, levels, blocks, aside, limits, exposure)
+        numbers = tuple(block[: len(own)] for block, own in zip(repeated, columns, strict=True))
+        reading = learned_reading(model, columns, levels, blocks, aside, limits, exposure, numbers)
         return replace(model, reading=reading)
 
     def learned_from(self, X: Any) -> Observations:

@@ -40,10 +40,11 @@ REPORT_FILE = "report.html"
 GRAPH_FILE = "graph.svg"
 MODEL_FILE = "model.json"
 ALTERNATIVES_FOLDER = "alternatives"
+FIGURES_FOLDER = "figures"
 # Only a folder that holds nothing else was made by us, and only such a one may be replaced.
 _OURS = (
     *(RUN_FILE, EVIDENCE_FILE, STATES_FILE, REPORT_FILE, GRAPH_FILE, MODEL_FILE),
-    *("arrays-*.npz", "data.csv", "truth", ALTERNATIVES_FOLDER),
+    *("arrays-*.npz", "data.csv", "truth", ALTERNATIVES_FOLDER, FIGURES_FOLDER),
 )
 # Our run.json says one of these: how a result was learned, or how a problem was drawn.
 _OUR_RUNS = ("settings", "simulated")
@@ -246,6 +247,20 @@ def write_states(
         for r, row in enumerate(state_labels(model, states)):
             sure = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in chosen]
             writer.writerow([r if ids is None else text_cell(ids[r]), *map(text_cell, row), *sure])
+
+
+def rewrite_states(path: Path, old: LatentModel, new: LatentModel) -> None:
+    """Put the names of ``new``, the same model as ``old``, into a table of states."""
+    m = old.n_latent
+    states = state_labels(new, read_states(path, old))
+    with path.open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    names = map(text_cell, (*new.latent_names, *(f"P({name})" for name in new.latent_names)))
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([header[0], *list(names)[: len(header) - 1]])
+        for row, called in zip(rows, states, strict=True):
+            writer.writerow([row[0], *map(text_cell, called), *row[1 + m :]])
 
 
 def read_states(path: Path, model: LatentModel) -> NDArray[np.int64]:

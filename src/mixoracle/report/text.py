@@ -18,7 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from mixoracle.assumptions import Verdict
-from mixoracle.mixtures.columns import Column
+from mixoracle.families.exposure import EXPOSURE
+from mixoracle.mixtures.columns import Column, of_the_table
 from mixoracle.model import LatentModel
 from mixoracle.observations.columns import spelled_number
 from mixoracle.report import words
@@ -174,8 +175,13 @@ def _understood(
     columns: Sequence[Column], names: Sequence[str], n_samples: int
 ) -> list[dict[str, Any]]:
     rows = []
-    for i, name in enumerate(names):
-        own = [column for column in columns if column.observed == i]
+    exposures = [column for column in of_the_table(columns) if column.family == EXPOSURE.name]
+    owned = [
+        [column for column in columns if column.observed == i and column.family != EXPOSURE.name]
+        for i in range(len(names))
+    ]
+    titles = (*names, *(column.title for column in exposures))
+    for name, own in zip(titles, [*owned, *([column] for column in exposures)], strict=True):
         numbers = [column for column in own if column.levels is None]
         # Of a mixed variable the numbers have a range, and of levels the first and the last.
         shown = numbers or own
@@ -225,7 +231,7 @@ def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[s
             group.kind: list(group.titles)
             for group in by_kind(evidence.columns, evidence.n_samples)
         },
-        "missing_cells": sum(column.missing for column in evidence.columns),
+        "missing_cells": sum(column.missing for column in of_the_table(evidence.columns)),
         "notes": list(evidence.notes),
         "verdict": None if evidence.verdict is None else asdict(evidence.verdict),
         **model_document(model),

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from mixoracle.assumptions import Verdict
 from mixoracle.families import registry
-from mixoracle.mixtures.columns import Column
+from mixoracle.families.exposure import EXPOSURE
+from mixoracle.mixtures.columns import Column, of_the_table
 from mixoracle.model import LatentModel
 from mixoracle.report import claims
 from mixoracle.report.evidence import Alternative, Evidence
@@ -336,8 +337,8 @@ def by_kind(columns: Sequence[Column], n_samples: int) -> tuple[KindOfColumns, .
     """The columns taken together by how they were read; a short table for any number of them."""
     groups = []
     # The least general first: levels, counts, amounts, numbers.
-    for family in reversed(registry.entries()):
-        own = [column for column in columns if column.family == family.name]
+    for family in (*reversed(registry.entries()), EXPOSURE):
+        own = [column for column in of_the_table(columns) if column.family == family.name]
         if not own:
             continue
         sizes = [len(column.levels) for column in own if column.levels is not None]
@@ -355,7 +356,8 @@ def by_kind(columns: Sequence[Column], n_samples: int) -> tuple[KindOfColumns, .
 
 def missing_note(columns: Sequence[Column], n_samples: int) -> str:
     """How many cells are missing; empty where none is."""
-    missing, cells = sum(column.missing for column in columns), n_samples * len(columns)
+    held = of_the_table(columns)
+    missing, cells = sum(column.missing for column in held), n_samples * len(held)
     if not missing:
         return ""
     share = missing / cells

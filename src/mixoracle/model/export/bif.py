@@ -5,8 +5,9 @@ of its members is written (a comment says so and how many there are) with P(H) f
 all members give the same joint distribution, but only the class says which arrows are known. Γ and
 the components have no place in the formats.
 
-Variables are identifiers here. A latent with another name gets one close to it, and its own name as
-a property, percent-encoded, from which the readers restore it. Where P(H) never shows a
+Variables and states are identifiers here. A latent with another name gets one close to it, and its
+own name as a property, percent-encoded, from which the readers restore it; so do states. States
+without names are called s0, s1, …. Where P(H) never shows a
 configuration of parents, the table is uniform.
 
 Numbers are written with all their digits. pyAgrum's reader of BIF keeps them in single precision
@@ -32,6 +33,7 @@ from mixoracle.model.export.names import identifiers
 from mixoracle.model.factorisation import along_axes, conditional, parents_of
 from mixoracle.model.graphs import Edge
 from mixoracle.model.joint import JointTable
+from mixoracle.model.state_names import StateNames
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
@@ -42,7 +44,7 @@ _RESERVED = (*_KEYWORDS, "default")
 _TOKEN = re.compile(r'"[^"]*"|[{}()\[\]|,;=]|[^\s{}()\[\]|,;="]+')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _NAME_PROPERTY = "name"
-_XML_NAME_PROPERTY = "name = "
+_STATES_PROPERTY = "states"
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class LatentNetwork:
     latent_names: tuple[str, ...]
     edges: frozenset[Edge]  # a DAG
     joint: JointTable  # the product of its conditional tables
+    state_names: StateNames = ()  # for each latent the names of its states; None for s0, s1, …
 
     def __post_init__(self) -> None:
         refuse_cycles(self.edges)
@@ -65,15 +68,16 @@ def family_table(model: LatentModel, node: int, parents: list[int]) -> Floats:
 
 
 def assemble(
-    sizes: Mapping[str, int],
+    states: Mapping[str, list[str]],
     tables: Mapping[str, tuple[list[str], Floats]],
-    names: Mapping[str, str],
+    properties: Mapping[str, Mapping[str, str]],
 ) -> LatentNetwork:
     """Multiply family tables, each with its parents, into a network.
 
-    ``names`` holds the proper name of each variable that a file knows by another.
+    ``properties`` of a variable may hold the names, percent-encoded, that it and its states have
+    where a file knows them by others.
     """
-    order = list(sizes)
+    order, sizes = list(states), {name: len(own) for name, own in states.items()}
     missing = [name for name in order if name not in tables]
     if missing:
         raise FileFormatError(f"{missing[0]} has no probabilities")
@@ -84,9 +88,41 @@ def assemble(
         axes = [place[parent] for parent in (*parents, name)]
         joint = joint * along_axes(table, axes, len(order))
         edges |= {(place[parent], place[name]) for parent in parents}
-    proper = tuple(names.get(name, name) for name in order)
+    proper = tuple(unquote(properties[name].get(_NAME_PROPERTY, name)) for name in order)
     refuse_cycles(edges)
-    return LatentNetwork(proper, frozenset(edges), JointTable(joint))
+    named = tuple(_proper_states(own, properties[name]) for name, own in states.items())
+    return LatentNetwork(proper, frozenset(edges), JointTable(joint), named)
+
+
+def _proper_states(labels: list[str], properties: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The names of states that a file knows by ``labels``; None where they have none."""
+    held = properties.get(_STATES_PROPERTY)
+    if held is not None:
+        listed = tuple(unquote(word) for word in held.split(","))
+        if len(listed) != len(labels):
+            raise FileFormatError(
+                f"a variable with {len(labels)} states has names for {len(listed)}: {held!r}"
+            )
+        return listed
+    return None if labels == _plain_states(len(labels)) else tuple(labels)
+
+
+def _plain_states(size: int) -> list[str]:
+    return [f"s{state}" for state in range(size)]
+
+
+def _properties(model: LatentModel, names: list[str]) -> list[dict[str, str]]:
+    """For each latent what its identifiers do not say: its name, and those of its states."""
+    listed = []
+    for j, (labels, states) in enumerate(zip(_state_labels(model), model.state_names, strict=True)):
+        held = {}
+        if names[j] != model.latent_names[j]:
+            held[_NAME_PROPERTY] = quote(model.latent_names[j], safe="")
+        # Labels that are no names would be read so, and s0, s1, … as no names.
+        if states is not None and (labels != list(states) or labels == _plain_states(len(labels))):
+            held[_STATES_PROPERTY] = ",".join(quote(state, safe="") for state in states)
+        listed.append(held)
+    return listed
 
 
 def to_bif(model: LatentModel) -> str:
@@ -96,12 +132,12 @@ def to_bif(model: LatentModel) -> str:
     size = model.latent_graph.size
     note = f"// one of {size} equivalent DAGs; all have this joint distribution"
     blocks = [note, "network mixoracle {\n}"]
-    labels = _state_labels(model)
-    for name, original, states in zip(names, model.latent_names, labels, strict=True):
-        kept = f'  property {_NAME_PROPERTY} = "{quote(original, safe="")}" ;\n'
+    labels, properties = _state_labels(model), _properties(model, names)
+    for name, states, held in zip(names, labels, properties, strict=True):
+        kept = "".join(f'  property {key} = "{value}" ;\n' for key, value in held.items())
         blocks.append(
             f"variable {name} {{\n  type discrete [ {len(states)} ] {{ {', '.join(states)} }};\n"
-            f"{kept if name != original else ''}}}"
+            f"{kept}}}"
         )
     for node, parents in enumerate(parents_of(edges, model.n_latent)):
         blocks.append(_probability(model, names, node, parents))
@@ -123,7 +159,7 @@ def _probability(model: LatentModel, names: list[str], node: int, parents: list[
 def _state_labels(model: LatentModel) -> list[list[str]]:
     """The states of each latent as identifiers, close to their names where they have some."""
     return [
-        [f"s{state}" for state in range(size)] if states is None else identifiers(states, _KEYWORDS)
+        _plain_states(size) if states is None else identifiers(states, _KEYWORDS)
         for size, states in zip(model.domain_sizes, model.state_names, strict=True)
     ]
 
@@ -148,7 +184,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._tokens: Iterator[str] = iter(_TOKEN.findall(_COMMENT.sub(" ", text)))
         self._states: dict[str, list[str]] = {}
-        self._names: dict[str, str] = {}
+        self._properties: dict[str, dict[str, str]] = {}
         self._tables: dict[str, tuple[list[str], Floats]] = {}
 
     def network(self) -> LatentNetwork:
@@ -168,8 +204,7 @@ class _Reader:
             blocks[token]()
         if not begun:
             raise FileFormatError("this should be BIF; it holds no block at all")
-        sizes = {name: len(states) for name, states in self._states.items()}
-        return assemble(sizes, self._tables, self._names)
+        return assemble(self._states, self._tables, self._properties)
 
     def _until(self, *ends: str) -> list[str]:
         """The tokens before one of ``ends``, which is consumed, without commas."""
@@ -190,6 +225,7 @@ class _Reader:
 
     def _read_variable(self) -> None:
         name = next(self._tokens)
+        self._properties[name] = {}
         self._expect("{")
         while (token := next(self._tokens)) != "}":
             if token == "type":
@@ -206,8 +242,8 @@ class _Reader:
                     )
             elif token == "property":
                 words = self._until(";")
-                if words[:2] == [_NAME_PROPERTY, "="] and len(words) == 3:
-                    self._names[name] = unquote(words[2].strip('"'))
+                if len(words) == 3 and words[1] == "=":
+                    self._properties[name][words[0]] = words[2].strip('"')
             else:
                 raise FileFormatError(f"expected 'type' or 'property' for {name}; got {token!r}")
 
@@ -267,14 +303,14 @@ def to_xmlbif(model: LatentModel) -> str:
     ET.SubElement(network, "NAME").text = "mixoracle"
     note = f"one of {model.latent_graph.size} equivalent DAGs"
     ET.SubElement(network, "PROPERTY").text = note
-    labels = _state_labels(model)
-    for name, original, states in zip(names, model.latent_names, labels, strict=True):
+    labels, properties = _state_labels(model), _properties(model, names)
+    for name, states, held in zip(names, labels, properties, strict=True):
         variable = ET.SubElement(network, "VARIABLE", TYPE="nature")
         ET.SubElement(variable, "NAME").text = name
         for state in states:
             ET.SubElement(variable, "OUTCOME").text = state
-        if name != original:
-            ET.SubElement(variable, "PROPERTY").text = _XML_NAME_PROPERTY + quote(original, safe="")
+        for key, value in held.items():
+            ET.SubElement(variable, "PROPERTY").text = f"{key} = {value}"
     edges = model.latent_graph.extension()
     for node, parents in enumerate(parents_of(edges, model.n_latent)):
         definition = ET.SubElement(network, "DEFINITION")
@@ -295,17 +331,17 @@ def read_xmlbif(text: str) -> LatentNetwork:
         raise FileFormatError(f"this is not XML: {error}") from error
     if network is None:
         raise FileFormatError("this XML holds no XMLBIF network")
-    sizes: dict[str, int] = {}
-    names: dict[str, str] = {}
+    states: dict[str, list[str]] = {}
+    properties: dict[str, dict[str, str]] = {}
     for variable in network.findall("VARIABLE"):
         name = _text(variable, "NAME")
-        sizes[name] = len(variable.findall("OUTCOME"))
-        for found in variable.findall("PROPERTY"):
-            if (found.text or "").startswith(_XML_NAME_PROPERTY):
-                names[name] = unquote((found.text or "").removeprefix(_XML_NAME_PROPERTY).strip())
+        states[name] = [(found.text or "").strip() for found in variable.findall("OUTCOME")]
+        pairs = [(found.text or "").partition(" = ") for found in variable.findall("PROPERTY")]
+        properties[name] = {key: value.strip() for key, _, value in pairs}
+    sizes = {name: len(own) for name, own in states.items()}
     try:
         tables = dict(_definition(found, sizes) for found in network.findall("DEFINITION"))
-        return assemble(sizes, tables, names)
+        return assemble(states, tables, properties)
     except InvalidInputError as error:
         raise FileFormatError(f"this XMLBIF holds no Bayesian network: {error}") from error
 

@@ -3,9 +3,9 @@
 **DAGitty** (for its adjustment sets and testable implications): latents carry ``[latent]``; a graph
 with open edges is a ``pdag`` and has ``--`` between their ends. There is no place for domain sizes.
 
-**GraphML** (Gephi, yEd, Cytoscape, networkx) has kinds and domain sizes. An undirected edge of Λ is
-two arrows marked ``undirected``, because few readers take mixed graphs. Nodes are called h0, h1, …
-and x0, x1, …; their names are data, so any name will do.
+**GraphML** (Gephi, yEd, Cytoscape, networkx) has kinds, domain sizes and names of states. An
+undirected edge of Λ is two arrows marked ``undirected``, because few readers take mixed graphs.
+Nodes are called h0, h1, … and x0, x1, …; their names are data, so any name will do.
 
 **DOT** (Graphviz) is a drawing, latents round and observed variables boxed. It is written only:
 reading it back would need its whole grammar, and GraphML holds more.
@@ -40,6 +40,7 @@ _KEYS = {
     "name": ("node", "string"),
     "kind": ("node", "string"),
     "domain_size": ("node", "int"),
+    "states": ("node", "string"),
     "undirected": ("edge", "boolean"),
 }
 
@@ -161,7 +162,9 @@ def to_graphml(model: LatentModel) -> str:
         ET.SubElement(root, "key", {"id": key, "for": domain, "attr.name": key, "attr.type": kind})
     graph = ET.SubElement(root, "graph", id="G", edgedefault="directed")
     for j, (name, size) in enumerate(zip(model.latent_names, model.domain_sizes, strict=True)):
-        _node(graph, f"h{j}", name=escaped(name), kind="latent", domain_size=str(size))
+        named = model.state_names[j]
+        states = {} if named is None else {"states": ", ".join(map(escaped, named))}
+        _node(graph, f"h{j}", name=escaped(name), kind="latent", domain_size=str(size), **states)
     for i, name in enumerate(model.observed_names):
         _node(graph, f"x{i}", name=escaped(name), kind="observed")
     for i, j in sorted(model.latent_graph.directed):

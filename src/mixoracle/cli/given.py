@@ -1,0 +1,37 @@
+"""The data that a command was given, and what each of their columns is taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mixoracle.mixtures.columns import Column, read_columns
+from mixoracle.model.exposure import Exposure
+from mixoracle.observations import Observations
+from mixoracle.observations.exposure import with_exposure
+
+
+@dataclass(frozen=True)
+class Input:
+    """The observations, the names of the cases where there are any, and what to point out."""
+
+    observations: Observations
+    ids: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    # The family of each variable for which one was declared.
+    families: Mapping[str, str] = field(default_factory=dict)
+    exposure: Exposure | None = None
+
+    @cached_property
+    def learned(self) -> Observations:
+        """The observations as they are learned from, with the exposure of their counts."""
+        if self.exposure is None:
+            return self.observations
+        return with_exposure(self.observations, self.exposure)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """What each column is taken for."""
+        exposed = () if self.exposure is None else self.exposure.variables
+        return read_columns(self.learned, self.families, exposed)[1]
