@@ -1,4 +1,4 @@
-"""Builds the site: gathers its pages in build/site-source, and lets Sphinx make build/site of them.
+"""Builds the site: gathers its pages in build/site-source, of which Sphinx makes build/site.
 
 Run ``python docs/site/build.py``; ``make docs`` does so. Besides the pages in docs/ the site has the
 reference of all public names, the list of decisions, and a copy of each file outside of docs/ that
@@ -13,8 +13,6 @@ import re
 import shutil
 import sys
 from pathlib import Path
-
-from sphinx.cmd.build import main as sphinx_build
 
 ROOT = Path(__file__).parents[2]
 SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
@@ -104,7 +102,10 @@ def reference_pages() -> dict[str, str]:
             seen[id(value)] = module
             parts.append(f"## {short}\n\n{entry(name)}")
         pages[f"reference/{module}.md"] = "\n".join(parts)
-    parts = ["# Records and pictures\n", "Records of a fitted learner; functions to draw and write.\n"]
+    parts = [
+        "# Records and pictures\n",
+        "Records of a fitted learner; functions to draw and write.\n",
+    ]
     parts += [f"## {name.rsplit('.', maxsplit=1)[1]}\n\n{entry(name)}" for name in RESULTS]
     pages["reference/results.md"] = "\n".join(parts)
     links = "".join(f"- [{module}]({module}.md)\n" for module in (*MODULES, "results"))
@@ -125,7 +126,9 @@ def toctree(pages: list[str], caption: str = "") -> str:
 def decisions() -> list[tuple[str, str]]:
     """Title and name of each decision, in order."""
     paths = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
-    return [(path.read_text(encoding="utf-8").split("\n")[0].lstrip("# "), path.stem) for path in paths]
+    return [
+        (path.read_text(encoding="utf-8").split("\n")[0].lstrip("# "), path.stem) for path in paths
+    ]
 
 
 def additions() -> dict[str, str]:
@@ -133,7 +136,7 @@ def additions() -> dict[str, str]:
     listed = "".join(f"- [{title}]({name}.md)\n" for title, name in decisions())
     return {
         "index.md": toctree(["getting-started", "tutorials/index", "how-to/index"], "Use")
-        + toctree(["explanation/index", "benchmarks", "experiments"], "Understand")
+        + toctree(["explanation/index", "Benchmarks <benchmarks>", "experiments"], "Understand")
         + toctree(["reference/index", "source/CHANGELOG", "source/CONTRIBUTING"], "Look up")
         + toctree(["decisions/README", "licences"], "Project"),
         "tutorials/index.md": toctree(list(TUTORIALS)),
@@ -209,6 +212,8 @@ def gather() -> None:
 
 def main() -> int:
     """Gather, build, and say where the site lies."""
+    from sphinx.cmd.build import main as sphinx_build
+
     gather()
     shutil.rmtree(SITE, ignore_errors=True)
     conf = str(Path(__file__).parent)

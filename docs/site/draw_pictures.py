@@ -66,7 +66,9 @@ def bare(axes: Axes) -> None:
 
 def table(cells: np.ndarray, words: list[list[str]], rows: list[str], columns: list[str]) -> Figure:
     """Numbers in a grid, the larger the darker."""
-    figure = Figure(figsize=(1.3 * len(columns) + 1.0, 0.75 * len(rows) + 0.6), layout="constrained")
+    figure = Figure(
+        figsize=(1.3 * len(columns) + 1.0, 0.75 * len(rows) + 0.6), layout="constrained"
+    )
     axes = figure.subplots()
     axes.imshow(cells, cmap="Blues", vmin=0.0, vmax=1.6 * cells.max(), aspect="auto")
     for i, line in enumerate(words):

@@ -23,7 +23,11 @@ from typing import Any
 DOCS = Path(__file__).parents[1]
 PAGES = sorted(
     path.relative_to(DOCS).as_posix()
-    for path in (DOCS / "getting-started.md", *DOCS.glob("tutorials/*.md"), *DOCS.glob("how-to/*.md"))
+    for path in (
+        DOCS / "getting-started.md",
+        *DOCS.glob("tutorials/*.md"),
+        *DOCS.glob("how-to/*.md"),
+    )
     if "```python" in path.read_text(encoding="utf-8")
 )
 BLOCK = re.compile(

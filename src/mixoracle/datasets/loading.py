@@ -59,8 +59,8 @@ class ExampleTable:
 def load_machine() -> ExampleTable:
     """1200 parts from a lathe: its tool, its coolant and its bearing are the hidden causes.
 
-    A dull tool and low coolant, which are independent, damage the bearing. Three in a hundred values
-    are missing, and four readings of the power meter are wrong.
+    A dull tool and low coolant, which are independent, damage the bearing. Three in a hundred
+    values are missing, and four readings of the power meter are wrong.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def load_machine() -> ExampleTable:
     )
     story = (
         "A lathe turned 1200 parts. A dull tool cuts with more torque and leaves a rough, often "
-        "scratched surface. Low coolant shows in temperature and flow. Both wear the bearing, which "
-        "shows in vibration, sound and power. Nobody wrote down when each of them began."
+        "scratched surface. Low coolant shows in temperature and flow. Both wear the bearing, "
+        "which shows in vibration, sound and power. Nobody wrote down when each of them began."
     )
     return ExampleTable(frame, states, story, (("tool", "bearing"), ("coolant", "bearing")))
 
@@ -138,9 +138,9 @@ def load_skills() -> ExampleTable:
     frame.insert(0, "person", [f"S{number:04d}" for number in range(1, n_persons + 1)])
     states = pd.DataFrame(np.where(mastered, "mastered", "not yet"), columns=list(_SKILLS))
     story = (
-        "1500 persons took a test of 12 items, each right (1) or wrong (0). Experts say that items 1 "
-        "to 4 need adding, 5 to 8 carrying and 9 to 12 fractions. A person who has the skill solves "
-        "an item nine times in ten, another one guesses right about once in eight."
+        "1500 persons took a test of 12 items, each right (1) or wrong (0). Experts say that items "
+        "1 to 4 need adding, 5 to 8 carrying and 9 to 12 fractions. A person who has the skill "
+        "solves an item nine times in ten, another one guesses right about once in eight."
     )
     qmatrix = pd.DataFrame(needed, index=items, columns=list(_SKILLS))
     return ExampleTable(frame, states, story, (("add", "fractions"),), qmatrix)
@@ -177,8 +177,8 @@ def load_cells() -> ExampleTable:
         }
     )
     story = (
-        "Five modules of four genes were counted in 900 cells, and each cell was read to a different "
-        "depth. Two modules follow the kind of a cell, two its phase, and one follows both. Stem "
+        "Five modules of four genes were counted in 900 cells, and each cell was read to a "
+        "different depth. Two modules follow the kind of a cell, two its phase, and one follows both. Stem "
         "cells divide more often than the others."
     )
     return ExampleTable(frame, states, story, (("kind", "phase"),))
