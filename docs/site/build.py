@@ -1,6 +1,6 @@
 """Builds the site: gathers its pages in build/site-source, of which Sphinx makes build/site.
 
-Run ``python docs/site/build.py``; ``make docs`` does so. Besides the pages in docs/ the site has the
+Run ``python docs/site/build.py``; ``make docs`` does so. Besides the pages in docs/ the site has a
 reference of all public names, the list of decisions, and a copy of each file outside of docs/ that
 a page links to. Warnings are errors: a dead link or a broken docstring ends the build.
 """

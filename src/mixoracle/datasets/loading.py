@@ -8,7 +8,7 @@ tables of their field look: identifiers, missing values and a few wrong readings
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
 
 # Shares of missing values and numbers of wrong readings: enough to see, too few to hurt.
@@ -178,7 +178,7 @@ def load_cells() -> ExampleTable:
     )
     story = (
         "Five modules of four genes were counted in 900 cells, and each cell was read to a "
-        "different depth. Two modules follow the kind of a cell, two its phase, and one follows both. Stem "
-        "cells divide more often than the others."
+        "different depth. Two modules follow the kind of a cell, two its phase, and one follows "
+        "both. Stem cells divide more often than the others."
     )
     return ExampleTable(frame, states, story, (("kind", "phase"),))
