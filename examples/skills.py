@@ -48,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", nargs="?", default=os.environ.get("MIXORACLE_DATA"))
     parser.add_argument("--tests", nargs="+", choices=TESTS, default=TESTS)
+    parser.add_argument("--starts", type=int, help="starts of each search; until two agree if not")
     choices = parser.parse_args(argv)
     if choices.folder is None:
         sys.exit("name the folder of the tests on the command line or by MIXORACLE_DATA")
@@ -58,10 +59,12 @@ def main(argv: Sequence[str] | None = None) -> None:
             if not path.is_file():
                 sys.exit(f"{path} is not there; name the folder that holds {name}/{path.name}")
         needs = pd.read_csv(experts).astype(bool)
-        report(name, Observations.read(items), needs)
+        report(name, Observations.read(items), needs, choices.starts)
         if name == GROUPED:
             groups, needs = grouped(Observations.read(items).names, needs)
-            report(f"{name}, items grouped", Observations.read(items, groups), needs)
+            report(
+                f"{name}, items grouped", Observations.read(items, groups), needs, choices.starts
+            )
 
 
 def grouped(items: Sequence[str], needs: pd.DataFrame) -> tuple[dict[str, list[str]], pd.DataFrame]:
@@ -72,29 +75,36 @@ def grouped(items: Sequence[str], needs: pd.DataFrame) -> tuple[dict[str, list[s
     return groups, needs.drop_duplicates()
 
 
-def report(title: str, answers: Observations, needs: pd.DataFrame) -> None:
+def report(
+    title: str, answers: Observations, needs: pd.DataFrame, starts: int | None = None
+) -> None:
     """Print what the experts say and what the data say."""
     print(f"== {title}: {answers.n_samples} persons, {answers.n_observed} observed variables")
     expert = expert_model(answers.names, needs)
     print("\nThe expert Q-matrix")
     for verdict in (no_twins(expert), subset_condition(expert), column_independence(expert)):
         print_verdict(verdict)
-    learner = learned(answers)
+    learner = learned(answers, starts)
     print(f"\nLearned from the answers, BIC {learner.bic_:.1f}\n{learner.model_}")
     print_agreement(expert, learner.model_)
     print_findings(learner, answers)
     if subset_condition(expert).holds:
-        given = learned(answers, as_given(needs))
+        given = learned(answers, starts, as_given(needs))
         print(f"\nWith the expert Q-matrix as given, BIC {given.bic_:.1f}\n{given.model_}")
         print_findings(given, answers)
     print()
 
 
-def learned(answers: Observations, knowledge: Background | None = None) -> LatentGraphLearner:
+def learned(
+    answers: Observations, starts: int | None, knowledge: Background | None = None
+) -> LatentGraphLearner:
     """A fitted learner; its warnings are the verdicts, which are printed in full."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
-        return LatentGraphLearner(random_state=SEED, knowledge=knowledge).fit(answers)
+        learner = LatentGraphLearner(
+            random_state=SEED, knowledge=knowledge, n_init="auto" if starts is None else starts
+        )
+        return learner.fit(answers)
 
 
 def as_given(needs: pd.DataFrame) -> Background:

@@ -82,6 +82,7 @@ def test_units_change_nothing(blocks):
         np.testing.assert_allclose(held.means, own.means * scales[name], rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
 def test_equal_measurements_are_pointed_out(blocks):
     verdicts = {
         verdict.label: verdict for verdict in fit({**blocks, "Y": blocks["X1"]}).assumptions_

@@ -21,7 +21,7 @@ def told(name):
     """What the example prints for one test."""
     skills = runpy.run_path(str(ROOT / "examples" / "skills.py"))
     with redirect_stdout(StringIO()) as page:
-        skills["main"]([str(DATA), "--tests", name])
+        skills["main"]([str(DATA), "--tests", name, "--starts", "1"])
     return page.getvalue()
 
 

@@ -5,7 +5,8 @@ not plain JSON of a sensible depth, and :func:`typed` refuses a value that does 
 that a record's annotation says. Both say where the damage is, so that what follows need not look
 again.
 
-Assumes records whose annotations are plain: numbers, text, tuples, mappings, literals, records.
+Assumes records whose annotations are plain: numbers, text, tuples, mappings, literals, enumerations
+of text, records.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -78,6 +80,8 @@ def typed(value: Any, annotation: Any, where: str) -> Any:
         return _NESTED[origin](value, arguments, where)
     if is_dataclass(annotation) and isinstance(annotation, type):
         return record(annotation, value, where)
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return annotation(_typed_literal(value, tuple(map(str, annotation)), where))
     return value if annotation is Any else _PLAIN[annotation](value, where)
 
 

@@ -10,7 +10,7 @@ those, is the model; the others are ``alternatives_``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -19,8 +19,9 @@ from sklearn.base import BaseEstimator
 
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Integers
-from mixoracle._checks import make_generator
+from mixoracle._checks import check_whole, make_generator
 from mixoracle.background import Background, ResolvedBackground
+from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import (
     AssumptionFailedError,
     AssumptionWarning,
@@ -45,7 +46,7 @@ from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
 from mixoracle.results import LabelledResults, RandomState
 from mixoracle.settings import Settings
-from mixoracle.solving import Alternative, Solution, Solver
+from mixoracle.solving import Alternative, Solution, Solver, as_asked
 from mixoracle.trust import checks
 from mixoracle.trust.bootstrap import Bootstrapping, Resampler
 from mixoracle.trust.edges import posterior_of
@@ -113,6 +114,10 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
     n_init : "auto" or int
         Starts of the search; the best answer is kept. "auto" starts again, up to 8 times, until the
         best answer was reached twice, where one mixture over all variables gave it.
+    n_latents : int, optional
+        How many latents there should be. Otherwise the data say it.
+    domain_sizes : sequence of int, optional
+        How many states they should have, in any order. A verdict says what that costs.
 
     Attributes
     ----------
@@ -205,6 +210,8 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         resolution: float | Auto | None = "auto",
         exposure: str | None = None,
         n_init: Starts = "auto",
+        n_latents: int | None = None,
+        domain_sizes: Sequence[int] | None = None,
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -221,6 +228,8 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self.resolution = resolution
         self.exposure = exposure
         self.n_init = n_init
+        self.n_latents = n_latents
+        self.domain_sizes = domain_sizes
 
     def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
@@ -233,6 +242,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         oracle = resolve(self.oracle)
         known = self._known(observations.names)
         self._check_steps()
+        wanted = self._wanted()
         with reporting(self.progress) as report:
             run = Run(
                 make_generator(self.random_state),
@@ -241,6 +251,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
                 report,
                 self._settings,
                 self.resolution,
+                wanted,
             )
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
@@ -294,6 +305,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             *residuals.check(prepared, best.graph, best.refinement, self._settings),
             rival.check(prepared, best.graph, best.refinement, self._settings),
             *([best.known.verdict] if solver.known.names else []),
+            *([as_asked(found.solutions, solver.run.wanted)] if solver.run.wanted else []),
         )
         verdicts = checks.as_far_as_seen(verdicts, model.n_observed)
         failure = essential_failure(verdicts)
@@ -351,6 +363,15 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
                 "them; name one of the searches, or let the callable hold the arrows itself"
             )
         return knowledge.resolved(observed_names)
+
+    def _wanted(self) -> Wanted:
+        """How many latents and states were asked for."""
+        if self.n_latents is not None:
+            check_whole("n_latents", self.n_latents, at_least=0)
+        for size in self.domain_sizes or ():
+            check_whole("each of domain_sizes", size, at_least=2)
+        sizes = None if self.domain_sizes is None else tuple(self.domain_sizes)
+        return Wanted(self.n_latents, sizes)
 
     def _check_steps(self) -> None:
         """Refuse a step that nobody knows before any work is done."""

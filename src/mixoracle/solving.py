@@ -22,8 +22,10 @@ from mixoracle._arrays import Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.decoding.explanation import Structure, structure_of
+from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.alignment import aligned
+from mixoracle.inference.consistency import consistency
 from mixoracle.inference.refine import Refinement, refine
 from mixoracle.inference.start import starting_assignment
 from mixoracle.inference.state_order import state_orders
@@ -33,11 +35,12 @@ from mixoracle.model.joint import MANY_EMPTY, emptiness
 from mixoracle.model.joint_states import flat, numbered
 from mixoracle.model.posterior import states_of_cells
 from mixoracle.oracles.candidate import Candidate, GraphCounts
-from mixoracle.oracles.counts import ComponentCount
 from mixoracle.oracles.protocol import InformedOracle, MixtureOracle
 from mixoracle.oracles.run import Run
 
 logger = logging.getLogger(__name__)
+
+ASKED_LABEL = "asked"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,7 @@ class Solution:
     verdict: Verdict
     merit: float | None = None
     resolution: float = inf
+    n_off: int = 0
 
     @property
     def graph(self) -> Bipartite:
@@ -67,9 +71,9 @@ class Solution:
         return self.refinement.bic - emptiness(rows.reshape(self.graph.domain_sizes))
 
     @property
-    def rank(self) -> tuple[int, float]:
-        """Solutions that contradict least of what is known come first, then the best score."""
-        return self.known.n_broken, -self.score
+    def rank(self) -> tuple[int, int, float]:
+        """Those that are as asked for, and contradict least of what is known, come first."""
+        return self.n_off, self.known.n_broken, -self.score
 
     @property
     def structure(self) -> Structure:
@@ -165,7 +169,7 @@ class Solver:
                 raise
             trouble = str(error)
             step = self._fallback(candidate, recovered)
-        verdict = _consistency(candidate, trouble, step.graph.residual)
+        verdict = consistency(candidate, trouble, step.graph.residual)
         solution = self._refined(candidate.source, step, candidate.repairs, verdict)
         return replace(solution, merit=candidate.merit, resolution=candidate.resolution)
 
@@ -221,11 +225,17 @@ class Solver:
         chosen: list[Candidate] = []
         for source in dict.fromkeys(candidate.source for candidate in candidates):
             own = [candidate for candidate in candidates if candidate.source == source]
-            own.sort(key=self._n_broken)
+            own.sort(
+                key=lambda candidate: (self._n_off(candidate.graph), self._n_broken(candidate))
+            )
             own = own[: self.run.settings.budget.candidates]
             tolerated = self.run.settings.priors.hopeless_candidate * self.prepared.n_samples
             chosen += [c for c in own if c.strength >= own[0].strength - tolerated]
         return chosen
+
+    def _n_off(self, graph: Bipartite | None) -> int:
+        """How many latents or states are not as asked for, as far as a candidate shows its Γ."""
+        return 0 if graph is None else self.run.wanted.distance(graph.domain_sizes)
 
     def _n_broken(self, candidate: Candidate) -> int:
         """How much of what is known a candidate cannot honour, as far as it shows its Γ."""
@@ -296,7 +306,15 @@ class Solver:
         refinement, chosen = aligned(adjacency, step.graph.domain_sizes, refinement)
         names = applied.latent_names
         choices = (_choice(names[j], [names[q] for q in over]) for j, over in chosen)
-        return Solution(source, step.counts, applied, refinement, (*repairs, *choices), verdict)
+        return Solution(
+            source,
+            step.counts,
+            applied,
+            refinement,
+            (*repairs, *choices),
+            verdict,
+            n_off=self._n_off(applied.graph),
+        )
 
 
 def one_of_each(solutions: list[Solution]) -> list[Solution]:
@@ -307,52 +325,36 @@ def one_of_each(solutions: list[Solution]) -> list[Solution]:
     return list(kept.values())
 
 
-def _consistency(candidate: Candidate, trouble: str, residual: float) -> Verdict:
-    name, label = "consistent counts", "obs:counting"
-    if trouble:
-        return Verdict(name, label, False, trouble, ((trouble,),))
-    if candidate.repairs and candidate.graph is not None and not candidate.graph.n_latent:
-        lost = _several_each(candidate, candidate.graph.n_observed)
-        if lost:
-            return Verdict(name, label, False, lost, ((lost,),))
-    if candidate.repairs:
-        agreed = (
-            f" ({candidate.n_agreed} of {candidate.n_proposals} proposals came to it at once)"
-            if candidate.log_evidence > -inf
-            else ""
-        )
-        repairs = "; ".join(candidate.repairs)
-        return Verdict(name, label, True, f"consistent after repairs{agreed}: {repairs}")
-    if residual > bipartite.EXACT:
+def as_asked(solutions: Sequence[Solution], wanted: Wanted) -> Verdict:
+    """Whether the answer is as asked for, and what that costs against the free one."""
+    name, best = "number of causes and states", solutions[0]
+    if best.n_off:
         return Verdict(
             name,
-            label,
-            None,
-            f"each count is an estimate of its own; one differs from what Γ says by a factor of "
-            f"{np.exp(residual):.3g}",
+            ASKED_LABEL,
+            False,
+            f"{wanted} were asked for, and no such answer was found; this is the nearest one",
+            ((name,),),
         )
-    return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
+    # Scores of one kind only: a merit and a BIC do not compare.
+    others = (s.score for s in solutions if s.n_off and (s.merit is None) == (best.merit is None))
+    cost = max(others, default=-inf) - best.score
+    if cost <= 0:
+        return Verdict(name, ASKED_LABEL, True, f"{wanted}, as asked for, fit best")
+    return Verdict(
+        name,
+        ASKED_LABEL,
+        True,
+        f"{wanted}, as asked for; the best other answer fits better by {cost:.1f} nats",
+    )
 
 
 def _choice(latent: str, others: list[str]) -> str:
     everywhere = " and ".join(others)
     return (
-        f"{latent}: all that it drives {everywhere} drives too, so no data tell which of its "
+        f"{latent}: what it drives is driven by {everywhere} too, so no data tell which of its "
         f"states are the same in different states of {everywhere}; those that change the means "
         "most alike were given one name"
-    )
-
-
-def _several_each(candidate: Candidate, n_observed: int) -> str:
-    """Say so where most variables have several components and no latent is left to explain them."""
-    counts = (candidate.counts.count([i]) for i in range(n_observed))
-    seen = [count.seen if isinstance(count, ComponentCount) else None for count in counts]
-    several = sum(own is not None and own > 1 for own in seen)
-    if several <= n_observed / 2:
-        return ""
-    return (
-        f"{several} of {n_observed} variables have several components each, but the causes "
-        "behind them have too many joint states to be told apart: learn fewer variables at a time"
     )
 
 

@@ -22,6 +22,7 @@ from mixoracle.experiments.trial import (
     with_true_dag,
 )
 from mixoracle.model import CPDAG
+from mixoracle.trust.latent_search import LatentSearch
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_the_learner_names_the_stages_that_we_listen_for(task):
         (mixoracle.datasets, "paper_problem", "draw"),
         (mixoracle.SignatureOracle, "candidates", "oracle"),
         (mixoracle.solving, "refine", "graph"),
-        (LatentGraphLearner, "_search", "search"),
+        (LatentSearch, "__call__", "search"),
         (mixoracle.metrics, "compare_states", "compare"),
     ],
 )

@@ -18,7 +18,7 @@ from mixoracle.oracles.run import Stage
 def fitted(observations, oracle, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
-        return LatentGraphLearner(oracle=oracle, **settings).fit(observations)
+        return LatentGraphLearner(oracle=oracle, n_init=1, **settings).fit(observations)
 
 
 def assert_same_answer(first, second):

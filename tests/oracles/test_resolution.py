@@ -46,6 +46,7 @@ def test_skewed_components_are_not_cut_into_states(seed):
     assert learner.resolution_ < inf
 
 
+@pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
 def test_normal_components_leave_one_answer_and_a_given_resolution_is_used():
     problem = paper_problem(2, 6, 3, n_samples=1500, random_state=1)
     learner = LatentGraphLearner(random_state=0).fit(problem.observations)

@@ -113,6 +113,8 @@ def fit(
         resolution=settings["resolution"],
         knowledge=read_knowledge(settings),
         exposure=settings.get("exposure"),
+        n_latents=settings.get("latents"),
+        domain_sizes=settings.get("sizes"),
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

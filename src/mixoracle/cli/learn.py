@@ -91,6 +91,20 @@ def _resolution(
     return rows
 
 
+def _sizes(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> tuple[int, ...] | None:
+    """Numbers of states as the learner takes them."""
+    if value is None:
+        return None
+    parts = [part.strip() for part in value.split(",")]
+    if not all(part.isdecimal() and int(part) > 1 for part in parts):
+        raise click.BadParameter(
+            f"should be numbers of states from 2 on, such as 3,2,2; got {value!r}"
+        )
+    return tuple(map(int, parts))
+
+
 @click.command(
     "learn",
     epilog=example(
@@ -190,6 +204,15 @@ def _resolution(
     metavar="auto|finest|ROWS",
     callback=_resolution,
     help="Rows up to which the data are believed: a smaller number gives a coarser answer.",
+)
+@click.option(
+    "--latents", type=click.IntRange(min=0), metavar="M", help="How many hidden causes to find."
+)
+@click.option(
+    "--sizes",
+    metavar="K,K,…",
+    callback=_sizes,
+    help="How many states the hidden causes should have, such as 3,2,2; in any order.",
 )
 @click.option(
     "--alternatives",

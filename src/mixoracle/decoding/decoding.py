@@ -22,17 +22,23 @@ from mixoracle.decoding.evidence import score
 from mixoracle.decoding.explanation import Explanation, Structure
 from mixoracle.decoding.moves import LEAST_GAIN, affordable_evaluations, climb
 from mixoracle.decoding.proposals import last_resorts, proposals
+from mixoracle.decoding.wanted import Wanted, nearest_wanted
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.settings import Settings
 
 
 def decode(
-    table: ComponentTable, settings: Settings = Settings(), *, climbs: bool = True
+    table: ComponentTable,
+    settings: Settings = Settings(),
+    *,
+    climbs: bool = True,
+    wanted: Wanted = Wanted(),
 ) -> list[Explanation]:
     """All explanations found, best evidence first, one for each structure.
 
     Without ``climbs`` they are left as proposed: where the evidence is not to be relied on,
-    raising it further is no use.
+    raising it further is no use. What is ``wanted`` is among them if it can be reached from the
+    best ones.
 
     One latent whose states are the components over X, and no latent at all, are always among
     them, unless all labels fit together at once.
@@ -44,6 +50,8 @@ def decode(
     starts = _starts(table, proposed, found, settings)
     if climbs:
         _improve(table, found, starts, settings)
+    if wanted:
+        _add_wanted(table, found, wanted, settings)
     n_agreed = Counter(explanation.structure for explanation in proposed)
     explanations = [
         replace(explanation, n_agreed=n_agreed[structure], n_proposals=len(proposed))
@@ -123,6 +131,20 @@ def _improve(
         reached, evaluated = climb(table, start, left // n_starts, settings)
         left -= evaluated
         _keep_better(found, reached)
+
+
+def _add_wanted(
+    table: ComponentTable,
+    found: dict[Structure, Explanation],
+    wanted: Wanted,
+    settings: Settings,
+) -> None:
+    """From the best explanation and from the nearest one to the best that is as asked for."""
+    best = max(found.values(), key=lambda explanation: explanation.log_evidence)
+    nearest = min(found.values(), key=lambda held: wanted.distance(held.domain_sizes))
+    share = affordable_evaluations(table, settings) // 2
+    for start in {id(held): held for held in (best, nearest)}.values():
+        _keep_better(found, nearest_wanted(table, start, wanted, share, settings))
 
 
 def _keep_better(found: dict[Structure, Explanation], explanation: Explanation) -> None:

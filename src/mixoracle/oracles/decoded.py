@@ -136,7 +136,7 @@ class Decoded:
         """Decode the labels."""
         run.report(Stage.DECODING)
         table = component_table(rows, labelling)
-        explanations = decode(table, run.settings, climbs=climbs)
+        explanations = decode(table, run.settings, climbs=climbs, wanted=run.wanted)
         return cls(prepared, rows, labelling, table, explanations, resolution)
 
     def candidates(

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from mixoracle._checks import check_whole, make_generator
+from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import InvalidInputError
 from mixoracle.settings import Settings
 
@@ -71,6 +72,7 @@ class Run:
     report: Report = to_log
     settings: Settings = Settings()
     resolution: float | Auto | None = "auto"
+    wanted: Wanted = Wanted()
 
     def __post_init__(self) -> None:
         jobs = self.n_jobs

@@ -1,0 +1,108 @@
+"""An explanation with as many latents, or with such domain sizes, as somebody asked for.
+
+What was found freely may have others. Then small changes lead from it to the nearest explanation
+that is as asked for, and on to the best of those, by the evidence that all explanations are
+compared by. Two states of a latent may be merged for that although they differ.
+
+Assumes nothing beyond the evidence; that a better one exists which no such change reaches is
+possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, islice
+
+import numpy as np
+
+from mixoracle.decoding.changes import Change, change_latents, tell_more_apart
+from mixoracle.decoding.completion import complete
+from mixoracle.decoding.explanation import Explanation, Proposal
+from mixoracle.errors import InvalidInputError
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint_states import numbered
+from mixoracle.settings import Settings
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How many latents there should be, or which domain sizes they should have, in any order.
+
+    Examples
+    --------
+    >>> Wanted(domain_sizes=(3, 2)).distance((2, 2, 3))
+    1
+    >>> Wanted(n_latents=2).distance((4, 4))
+    0
+    """
+
+    n_latents: int | None = None
+    domain_sizes: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.domain_sizes is not None and self.n_latents not in (None, len(self.domain_sizes)):
+            raise InvalidInputError(
+                f"domain_sizes should have one number for each of n_latents = {self.n_latents}; "
+                f"got {len(self.domain_sizes)} numbers: leave one of the two out"
+            )
+
+    def __bool__(self) -> bool:
+        return self.n_latents is not None or self.domain_sizes is not None
+
+    def __str__(self) -> str:
+        if self.domain_sizes is not None:
+            return f"states {', '.join(map(str, self.domain_sizes))}"
+        return f"{self.n_latents} latent{'' if self.n_latents == 1 else 's'}"
+
+    def distance(self, domain_sizes: tuple[int, ...]) -> int:
+        """How many latents or states too many or too few there are."""
+        if self.domain_sizes is None:
+            return 0 if self.n_latents is None else abs(len(domain_sizes) - self.n_latents)
+        n_latents = max(len(domain_sizes), len(self.domain_sizes))
+        # A latent that is not there is one with a single state.
+        asked, found = (
+            sorted((*sizes, *[1] * (n_latents - len(sizes))), reverse=True)
+            for sizes in (self.domain_sizes, domain_sizes)
+        )
+        return sum(abs(one - other) for one, other in zip(asked, found, strict=True))
+
+
+def nearest_wanted(
+    table: ComponentTable,
+    start: Explanation,
+    wanted: Wanted,
+    max_evaluations: int,
+    settings: Settings = Settings(),
+) -> Explanation:
+    """The best explanation as asked for that changes of ``start`` reach, or the nearest to it."""
+
+    def order(explanation: Explanation) -> tuple[int, float]:
+        return wanted.distance(explanation.domain_sizes), -explanation.log_evidence
+
+    current, left, improved = start, max_evaluations, True
+    while improved:
+        improved = False
+        for changes in (change_latents, _merge_two_states, tell_more_apart):
+            tried = [
+                complete(table, Proposal.of_all(states), settings)
+                for _, states in islice(changes(table, current, settings), left)
+            ]
+            left -= len(tried)
+            best = min(tried, key=order, default=current)
+            if order(best) < order(current):
+                current, improved = best, True
+                break
+    return current
+
+
+def _merge_two_states(
+    _table: ComponentTable, explanation: Explanation, _settings: Settings
+) -> Iterator[Change]:
+    """One state less, for each pair of states of each latent that has more than two."""
+    for latent, size in enumerate(explanation.domain_sizes):
+        for kept, absorbed in combinations(range(size if size > 2 else 0), 2):
+            states = explanation.states.copy()
+            states[states[:, latent] == absorbed, latent] = kept
+            states[:, latent] = numbered(states[:, latent])
+            yield "merged two states", np.asarray(states)
