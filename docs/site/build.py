@@ -100,13 +100,13 @@ def reference_pages() -> dict[str, str]:
                 parts.append(f"`{short}`: see [{seen[id(value)]}]({seen[id(value)]}.md).\n")
                 continue
             seen[id(value)] = module
-            parts.append(f"## {short}\n\n{entry(name)}")
+            parts.append(entry(name))
         pages[f"reference/{module}.md"] = "\n".join(parts)
     parts = [
         "# Records and pictures\n",
         "Records of a fitted learner; functions to draw and write.\n",
     ]
-    parts += [f"## {name.rsplit('.', maxsplit=1)[1]}\n\n{entry(name)}" for name in RESULTS]
+    parts += [entry(name) for name in RESULTS]
     pages["reference/results.md"] = "\n".join(parts)
     links = "".join(f"- [{module}]({module}.md)\n" for module in (*MODULES, "results"))
     pages["reference/index.md"] = (
