@@ -45,6 +45,16 @@ RESULTS = (
     "mixoracle.model.export.write",
     "mixoracle.model.export.read",
 )
+# What most readers look for stands at the head of its page.
+FIRST = {
+    "LatentGraphLearner",
+    "LatentModel",
+    "Observations",
+    "recover",
+    "learn",
+    "compare",
+    "check",
+}
 # Members of these come from elsewhere and are described there.
 FOREIGN = (
     "object, tuple, str, int, Exception, BaseException, Protocol, StrEnum, "
@@ -61,13 +71,14 @@ LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 
 
 def public_names(module: str) -> list[str]:
-    """The classes and functions that a module exports, classes first, each by its full path."""
+    """The classes and functions that a module exports, classes before functions, by full path."""
     found = importlib.import_module(module)
     names = getattr(found, "__all__", None)
     if names is None:
         names = [name for name, value in vars(found).items() if _is_class_of(value, module)]
     shown = [name for name in names if _has_a_docstring(getattr(found, name))]
-    return [f"{module}.{name}" for name in sorted(shown, key=lambda name: (name.islower(), name))]
+    order = sorted(shown, key=lambda name: (name not in FIRST, name.islower(), name))
+    return [f"{module}.{name}" for name in order]
 
 
 def _is_class_of(value: object, module: str) -> bool:
