@@ -14,7 +14,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-newest pytest bench study clean distclean
+.PHONY: help demo test test-lowest test-newest pytest docs tutorials bench study clean distclean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,12 @@ test-lowest: ## the tests with the oldest versions that pyproject.toml allows
 
 test-newest: ## the tests with the newest Python found and the newest versions there are
 	$(MAKE) pytest VENV=.venv-newest CONSTRAINTS=/dev/null PYTHON=$(or $(NEWEST),$(PYTHON))
+
+docs: $(VENV)/.installed-docs ## build the site in build/site; a dead link or any other warning is an error
+	$(BIN)/python docs/site/build.py
+
+tutorials: $(VENV)/.installed ## run every program of the tutorials and how-to pages, and compare the output
+	$(BIN)/python docs/site/run_pages.py
 
 bench: $(VENV)/.installed ## time recovery, layout and sampling on one core
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
@@ -67,4 +73,8 @@ $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[docs]'
 	@touch $@

@@ -72,7 +72,7 @@ def recover(
     order : int
         t, at least 3: the tensor methods ask for the counts of all sets of up to t variables.
     tolerance : float
-        The largest |log k(S) − prediction| to accept. The default accepts exact counts only;
+        The largest ``|log k(S) − prediction|`` to accept. The default accepts exact counts only;
         counts estimated from data need more.
     random_state : int or Generator
         Draws contractions and starts. Exact counts give the same graph whatever it is.

@@ -1,4 +1,4 @@
-"""Simulated problems and the paper's worked examples, with their known truth."""
+"""Simulated problems, the paper's worked examples and small tables, with their known truth."""
 
 from mixoracle.datasets.examples import (
     LayoutExample,
@@ -17,6 +17,7 @@ from mixoracle.datasets.gaps import with_gaps
 from mixoracle.datasets.graphs import random_bipartite
 from mixoracle.datasets.items import item_problem
 from mixoracle.datasets.kinds import KINDS, kind_problem
+from mixoracle.datasets.loading import ExampleTable, load_cells, load_machine, load_skills
 from mixoracle.datasets.simulate import (
     PAPER_MAX_DOMAIN,
     PAPER_RATIO,
@@ -33,6 +34,7 @@ __all__ = [
     "PAPER_MAX_DOMAIN",
     "PAPER_RATIO",
     "PAPER_SETTINGS",
+    "ExampleTable",
     "LayoutExample",
     "Problem",
     "binary_layout",
@@ -40,6 +42,9 @@ __all__ = [
     "independent_latents",
     "item_problem",
     "kind_problem",
+    "load_cells",
+    "load_machine",
+    "load_skills",
     "nonidentifiable_a",
     "nonidentifiable_b",
     "nonidentifiable_s3",

@@ -32,14 +32,14 @@ from mixoracle.oracles.run import Run, Stage
 class ProjectionOracle(DecodingOracle):
     """Learns k(S) and L from one mixture over all observed variables.
 
+    The other parameters and the attributes are those of
+    :class:`~mixoracle.oracles.decoded.DecodingOracle`.
+
     Parameters
     ----------
     max_starts : int, optional
         How often the mixture is fitted at most, from different starts, until two of them end at
         the best answer so far; 4 unless given.
-
-    The other parameters and the attributes are those of
-    :class:`~mixoracle.oracles.decoded.DecodingOracle`.
 
     Examples
     --------
