@@ -59,6 +59,16 @@ def test_normal_components_leave_one_answer_and_a_given_resolution_is_used():
     assert np.prod(coarsest.model_.domain_sizes) < np.prod(problem.model.domain_sizes)
 
 
+@pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_given_resolution_decides_among_its_own_answers(seed):
+    observations, _ = reshaped(seed, skewed)
+    learner = LatentGraphLearner(random_state=0, resolution=100).fit(observations)
+    assert learner.resolution_ == 100
+    (answer,) = learner.resolutions_
+    assert sorted(answer.domain_sizes) == sorted(learner.model_.domain_sizes)
+
+
 @pytest.mark.parametrize("wrong", ["fine", 0, -3.0, float("nan"), True])
 def test_what_is_no_resolution_is_refused_before_any_work(wrong):
     with pytest.raises(InvalidInputError, match="resolution should be"):

@@ -59,7 +59,9 @@ class SignatureOracle(DecodingOracle):
         with threadpool_limits(limits=1):
             search = Search.of(prepared.for_search(), run)
             if run.resolution is not None and run.resolution != "auto":
-                return search.at(run.resolution).candidates(_SOURCE, run)
+                # Full evidence, as the BIC of the refined model, would choose the finest again.
+                found = search.at(run.resolution).candidates(_SOURCE, run)
+                return by_merit(replace(held, merit=held.log_evidence) for held in found)
             alone = search.alone()
             is_open = run.resolution == "auto" and prepared.n_observed > 1
             if is_open and search.has_shattered(alone):
