@@ -14,7 +14,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest test-newest pytest docs tutorials bench study clean distclean
+.PHONY: help demo test test-slow test-lowest test-newest pytest docs tutorials bench study clean distclean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ test: $(VENV)/.installed-dev ## the whole gate: format, lint, types, import rule
 
 pytest: $(VENV)/.installed-dev
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
+
+test-slow: $(VENV)/.installed-dev ## the tests of real data that take long, which the gate leaves out
+	MIXORACLE_SLOW=1 $(BIN)/pytest tests/test_real_tests.py
 
 test-lowest: ## the tests with the oldest versions that pyproject.toml allows
 	$(MAKE) pytest VENV=.venv-lowest CONSTRAINTS=constraints-lowest.txt

@@ -24,7 +24,7 @@ def test_noise_in_66_columns():
 
 
 def test_66_items_of_two_skills():
-    problem = item_problem(2, 66, n_samples=250, random_state=0)
+    problem = item_problem(2, 66, n_samples=210, random_state=0)
     learner = fitted(problem.observations)
     found = compare(problem.model, learner.model_)
     assert found.domains_exact

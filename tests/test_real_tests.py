@@ -25,6 +25,9 @@ def told(name):
     return page.getvalue()
 
 
+@pytest.mark.skipif(
+    "MIXORACLE_SLOW" not in os.environ, reason="half a minute; make test-slow runs it"
+)
 def test_four_profiles_of_ecpe_are_nearly_empty_and_it_says_so():
     page = told("ecpe")
     assert "== ecpe: 2922 persons, 28 observed variables" in page

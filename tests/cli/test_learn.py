@@ -163,7 +163,7 @@ def test_a_failed_assumption_exits_with_0_otherwise(run, problem, failing):
 def test_the_exit_code_is_the_learners_own_judgement(run, tmp_path):
     """With so few cases some joint states are never seen, and the learner says so or not."""
     for seed in (3, 4):
-        arguments = f"--latents 3 --observed 6 --samples 120 --covariance code --seed {seed}"
+        arguments = f"--latents 3 --observed 6 --samples 210 --covariance code --seed {seed}"
         run("simulate", *arguments.split(), "--out", f"p{seed}", "--quiet")
         data = tmp_path / f"p{seed}" / "data.csv"
         with warnings.catch_warnings(record=True) as caught:
