@@ -2,8 +2,9 @@
 
 ``record FILE`` learns all problems with the version that is installed and keeps Γ, the domain
 sizes, P(H), the states of all rows and the seconds. ``compare BEFORE AFTER`` says of two such
-files, made by two versions, how many answers are the same, and names those that are not. Latents
-are matched by :func:`mixoracle.metrics.compare`, so that their order does not matter.
+files, made by two versions, how many answers are the same, and names those that are not. Neither
+the order of the latents nor the names of their states matter; a file that was cut short is compared
+as far as it goes.
 
 Both versions have to draw the same problems; a fingerprint of the observations proves it.
 """
@@ -23,6 +24,8 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from mixoracle import LatentGraphLearner, Observations
 from mixoracle.datasets import item_problem, kind_problem, paper_problem, random_model, with_gaps
@@ -165,15 +168,32 @@ def differences(before: dict[str, object], after: dict[str, object]) -> list[str
         return [f"Γ or domains: {before['domain_sizes']} became {after['domain_sizes']}"]
     order = _matching(before, after)
     found = []
-    first = np.reshape(before["joint"], before["domain_sizes"])
+    n_rows, sizes = len(before["states"]), before["domain_sizes"]
+    first_states, second_states = (
+        np.reshape(answer["states"], (n_rows, len(sizes))) for answer in (before, after)
+    )
+    second_states = second_states[:, order]
+    names = [
+        _same_names(first_states[:, j], second_states[:, j], size) for j, size in enumerate(sizes)
+    ]
+    first = np.reshape(before["joint"], sizes)
     second = np.transpose(np.reshape(after["joint"], after["domain_sizes"]), order)
-    distance = 0.5 * float(np.abs(first - second).sum())
+    distance = 0.5 * float(np.abs(first - (second[np.ix_(*names)] if names else second)).sum())
     if distance > _SAME_PROBABILITY:
         found.append(f"P(H) by {distance:.2g}")
-    moved = np.mean(np.any(np.array(before["states"]) != np.array(after["states"])[:, order], 1))
+    renamed = [np.argsort(name)[second_states[:, j]] for j, name in enumerate(names)]
+    moved = np.mean(np.any(first_states != np.reshape(renamed, (len(sizes), n_rows)).T, axis=1))
     if moved > 0:
         found.append(f"states of {100 * moved:.3f} % of the rows")
     return found
+
+
+def _same_names(
+    before: NDArray[np.int64], after: NDArray[np.int64], size: int
+) -> NDArray[np.int64]:
+    """Which state of ``after`` each state of ``before`` is: most rows are in both."""
+    table = np.bincount(before * size + after, minlength=size * size).reshape(size, size)
+    return np.asarray(linear_sum_assignment(-table)[1])
 
 
 def _structure(answer: dict[str, object]) -> list[tuple[tuple[int, ...], int]]:
@@ -196,7 +216,9 @@ def compare(before: Path, after: Path) -> None:
     same: dict[str, list[bool]] = defaultdict(list)
     ratio: dict[str, list[float]] = defaultdict(list)
     told = []
-    for old, new in zip(first, second, strict=True):
+    if len(first) != len(second):
+        print(f"{len(first)} answers before, {len(second)} after: the first of both are compared")
+    for old, new in zip(first, second, strict=False):
         found = differences(old, new)
         same[old["group"]].append(not found)
         ratio[old["group"]].append(new["seconds"] / old["seconds"])
