@@ -4,7 +4,7 @@ The rig ran 1 449 stable cycles of a minute each, while its cooler, its valve an
 on purpose, in steps (Helwig, Pignanelli and Schütze 2015; the data are not part of this project).
 From sensors alone this finds how many things changed, in how many steps, and which sensors each of
 them moves. The learner never sees the settings of the experiment. We did: which seconds show the
-valve's jump was chosen with a look at them, so the agreement printed here is that of informed blocks.
+valve's jump was chosen with a look at them, so the agreement printed is that of informed blocks.
 
 Run ``python examples/rig.py FOLDER`` or set ``MIXORACLE_DATA``; the folder holds
 ``hydraulic/hydraulic_60pt.npz``. The graph is left in ``rig.svg``.
