@@ -61,11 +61,16 @@ def _renamed(
     profiles, shares = _profiles(adjacency, domain_sizes, refinement, latent, over)
     names = _least_different(profiles, shares)
     states = np.arange(len(refinement.weights)).reshape(domain_sizes)
-    last = [*(j for j in range(len(domain_sizes)) if j not in (*over, latent)), *over, latent]
+    last = [*_rest(domain_sizes, latent, over), *over, latent]
     ordered = states.transpose(last).reshape(-1, *names.shape)
     renamed = np.take_along_axis(ordered, np.broadcast_to(names, ordered.shape), axis=2)
     back = renamed.reshape([domain_sizes[j] for j in last]).transpose(np.argsort(last))
     return np.asarray(back.ravel())
+
+
+def _rest(domain_sizes: tuple[int, ...], latent: int, over: list[int]) -> list[int]:
+    """The latents that neither get names nor have a say in them."""
+    return [j for j in range(len(domain_sizes)) if j not in (*over, latent)]
 
 
 def _profiles(
@@ -87,7 +92,7 @@ def _profiles(
             for i in np.flatnonzero(adjacency[:, latent])
         ]
     )
-    rest = [j for j in range(len(domain_sizes)) if j not in (*over, latent)]
+    rest = _rest(domain_sizes, latent, over)
     order = [*rest, *over, latent]
 
     def arranged(values: Floats) -> Floats:
