@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
-from scipy.special import logsumexp
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
@@ -68,7 +67,7 @@ class GridFamily(ColumnwiseFamily):
         evidence = self._log_evidence_on_grid(statistics, mean).sum(axis=0)
         extra_rows = self.priors.extra_rows
         log_weights = evidence * extra_rows / np.maximum(n_rows, extra_rows)[:, None]
-        return GridPrior(mean, log_weights - logsumexp(log_weights, axis=1, keepdims=True))
+        return GridPrior(mean, log_weights - np.logaddexp.reduce(log_weights, axis=1, keepdims=True))
 
     @abstractmethod
     def _typical_mean(self, sums: Floats, n_rows: Floats) -> Floats:
@@ -77,7 +76,7 @@ class GridFamily(ColumnwiseFamily):
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         known = cast(GridPrior, prior)
         by_value = self._log_evidence_on_grid(statistics, known.mean) + known.log_weights
-        return np.asarray(logsumexp(by_value, axis=2).sum(axis=1))
+        return np.asarray(np.logaddexp.reduce(by_value, axis=2).sum(axis=1))
 
     def components(self, statistics: Floats, prior: Prior) -> ComponentSet:
         """The means and the grid's values that maximise likelihood and penalty together."""
