@@ -84,6 +84,21 @@ def test_evidence_does_not_depend_on_how_rows_were_added_up(name, seed, draw):
 
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("seed", range(5))
+def test_levels_are_judged_together_as_one_by_one(name, seed, draw):
+    case = draw(name, seed)
+    family = case.family
+    pieces = statistics_of(family, np.array_split(case.rows(60), 6))
+    nothing = np.zeros_like(pieces[:1])
+    levels = [pieces, np.vstack([pieces[:2], nothing]), pieces.sum(axis=0, keepdims=True)]
+    for level, (prior, evidence) in zip(levels, family.own_evidence(levels), strict=True):
+        alone = family.prior(level)
+        assert evidence == pytest.approx(family.log_evidence(level, alone).sum(), rel=1e-10)
+        again = family.log_evidence(level, prior)
+        np.testing.assert_allclose(again, family.log_evidence(level, alone), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("seed", range(5))
 def test_a_piece_without_rows_says_nothing(name, seed, draw):
     case = draw(name, seed)
     statistics = statistics_of(case.family, [case.rows(40, label=0), case.rows(40, label=1)])

@@ -21,7 +21,7 @@ values were seen (:class:`Patterns`), and uses the distribution of those alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
@@ -312,6 +312,14 @@ class Family(ABC):
     @abstractmethod
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         """The log marginal likelihood of each piece as one component, (k, n_features) to (k,)."""
+
+    def own_evidence(self, levels: Sequence[Floats]) -> list[tuple[Prior, float]]:
+        """The prior that each set of pieces suggests, and their log evidence under it."""
+        priors = [self.prior(level) for level in levels]
+        return [
+            (prior, float(self.log_evidence(level, prior).sum()))
+            for level, prior in zip(levels, priors, strict=True)
+        ]
 
     @abstractmethod
     def components(self, statistics: Floats, prior: Prior) -> ComponentSet:

@@ -14,6 +14,7 @@ random.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, cast
@@ -39,11 +40,16 @@ class NormalInverseWishart:
     @cached_property
     def log_normaliser(self) -> float:
         """The part of the evidence that no data enter; thousands of pieces share it."""
-        width = len(self.scale)
-        log_volume = float(np.linalg.slogdet(self.scale)[1])
-        log_gamma = float(gammaln(0.5 * (self.degrees - np.arange(width))).sum())
-        log_mean_rows = float(np.log(self.mean_rows))
-        return 0.5 * (self.degrees * log_volume + width * log_mean_rows) - log_gamma
+        return float(self.log_normalisers(self.scale[None])[0])
+
+    def log_normalisers(self, scales: Floats) -> Floats:
+        """The same for priors that differ in their scale only, (k, width, width) to (k,)."""
+        width = scales.shape[-1]
+        log_volume = np.linalg.slogdet(scales)[1]
+        log_gamma = gammaln(0.5 * (self.degrees - np.arange(width))).sum()
+        return np.asarray(
+            0.5 * (self.degrees * log_volume + width * np.log(self.mean_rows)) - log_gamma
+        )
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,10 @@ class EllipticalFamily(Family):
         self.priors = priors
         self._rows, self._columns = np.triu_indices(width)
         self._end_of_products = 1 + width + len(self._rows)
+        # Where each entry of the symmetric matrix of products stands among the features.
+        self._square = np.empty((width, width), dtype=np.int64)
+        packed = np.arange(1 + width, self._end_of_products)
+        self._square[self._rows, self._columns] = self._square[self._columns, self._rows] = packed
         self._n_features = self._end_of_products + int(self.weighs_rows)
 
     @abstractmethod
@@ -120,32 +130,53 @@ class EllipticalFamily(Family):
         return filled_with_means(block)
 
     def prior(self, statistics: Floats) -> NormalInverseWishart:
-        moments = self._split(statistics[statistics[:, 0] > 0])
-        scatter = (
-            moments.products
-            - moments.sums[:, :, None] * moments.sums[:, None, :] / moments.weights[:, None, None]
-        ).sum(axis=0)
-        within = scatter / max(moments.counts.sum() - len(moments.counts), 1.0)
-        within[np.diag_indices(self.width)] += self.priors.variance_floor
-        extra_rows = self.priors.extra_rows
-        degrees = self.width + 1.0 + extra_rows
-        return NormalInverseWishart(self.priors.mean_rows, degrees, extra_rows * within)
+        return self._prior_with(self._scales(self._split(statistics), np.array([0]))[0])
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
-        prior = cast(NormalInverseWishart, prior)
-        moments = self._split(statistics)
+        known = cast(NormalInverseWishart, prior)
+        with_data = self._log_evidence_of_data(self._split(statistics), known, known.scale)
+        return known.log_normaliser + with_data
+
+    def own_evidence(self, levels: Sequence[Floats]) -> list[tuple[Prior, float]]:
+        """All levels at once: there are dozens, of a few pieces each."""
+        sizes = np.array([len(level) for level in levels])
+        starts = np.cumsum(sizes) - sizes
+        moments = self._split(np.concatenate(levels))
+        scales = self._scales(moments, starts)
+        priors = [self._prior_with(scale) for scale in scales]
+        of_pieces = np.repeat(scales, sizes, axis=0)
+        with_data = self._log_evidence_of_data(moments, priors[0], of_pieces)
+        evidence = np.add.reduceat(with_data, starts) + sizes * priors[0].log_normalisers(scales)
+        return list(zip(priors, evidence.tolist(), strict=True))
+
+    def _prior_with(self, scale: Floats) -> NormalInverseWishart:
+        degrees = self.width + 1.0 + self.priors.extra_rows
+        return NormalInverseWishart(self.priors.mean_rows, degrees, scale)
+
+    def _scales(self, moments: Moments, starts: Integers) -> Floats:
+        """Ψ_0 by the scatter within pieces, one for each level that starts at these pieces."""
+        weights = np.where(moments.counts > 0, moments.weights, 1.0)[:, None, None]
+        scatter = moments.products - moments.sums[:, :, None] * moments.sums[:, None, :] / weights
+        free = np.add.reduceat(moments.counts - (moments.counts > 0), starts)
+        within = np.add.reduceat(scatter, starts) / np.maximum(free, 1.0)[:, None, None]
+        within[:, np.arange(self.width), np.arange(self.width)] += self.priors.variance_floor
+        return np.asarray(self.priors.extra_rows * within)
+
+    def _log_evidence_of_data(
+        self, moments: Moments, prior: NormalInverseWishart, scales: Floats
+    ) -> Floats:
+        """The evidence without its normaliser; pieces may differ in Ψ_0, and in nothing else."""
         mean_rows = prior.mean_rows + moments.weights
         degrees = prior.degrees + moments.counts
-        scale = (
-            prior.scale
+        posterior = (
+            scales
             + moments.products
             - moments.sums[:, :, None] * moments.sums[:, None, :] / mean_rows[:, None, None]
         )
-        log_volume = np.linalg.slogdet(scale)[1]
+        log_volume = np.linalg.slogdet(posterior)[1]
         log_gamma = gammaln(0.5 * (degrees[:, None] - np.arange(self.width))).sum(axis=1)
         return np.asarray(
-            prior.log_normaliser
-            + log_gamma
+            log_gamma
             - 0.5 * degrees * log_volume
             - 0.5 * self.width * (np.log(mean_rows) + moments.counts * np.log(np.pi))
         )
@@ -309,11 +340,7 @@ class EllipticalFamily(Family):
         return matrix
 
     def _products(self, statistics: Floats) -> Floats:
-        packed = statistics[:, self.width + 1 : self._end_of_products]
-        products = np.empty((len(statistics), self.width, self.width))
-        products[:, self._rows, self._columns] = packed
-        products[:, self._columns, self._rows] = packed
-        return products
+        return statistics.take(self._square, axis=1)
 
     def _seen_moments(
         self, features: Floats, labels: Integers, patterns: Patterns

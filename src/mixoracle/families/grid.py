@@ -67,7 +67,9 @@ class GridFamily(ColumnwiseFamily):
         evidence = self._log_evidence_on_grid(statistics, mean).sum(axis=0)
         extra_rows = self.priors.extra_rows
         log_weights = evidence * extra_rows / np.maximum(n_rows, extra_rows)[:, None]
-        return GridPrior(mean, log_weights - np.logaddexp.reduce(log_weights, axis=1, keepdims=True))
+        return GridPrior(
+            mean, log_weights - np.logaddexp.reduce(log_weights, axis=1, keepdims=True)
+        )
 
     @abstractmethod
     def _typical_mean(self, sums: Floats, n_rows: Floats) -> Floats:

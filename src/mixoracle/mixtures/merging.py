@@ -177,17 +177,20 @@ def _score_levels(
         before_merge.append(current[kept].copy())
         current[kept] += current[absorbed]
         alive[absorbed] = False
-    levels: list[_Level] = []
-    for n_merges in range(len(path), fewest_merges - 1, -1):
-        level = current[alive]
-        prior = family.prior(level)
-        evidence = float(family.log_evidence(level, prior).sum())
-        levels.append(_Level(n_merges, evidence + pieces.level_score(level[:, 0]), prior))
+    numbers = range(len(path), fewest_merges - 1, -1)
+    levels: list[Floats] = []
+    for n_merges in numbers:
+        levels.append(current[alive])
         if n_merges > 0:
             kept, absorbed = path[n_merges - 1]
             current[kept] = before_merge[n_merges - 1]
             alive[absorbed] = True
-    return levels
+    return [
+        _Level(n_merges, evidence + pieces.level_score(level[:, 0]), prior)
+        for n_merges, level, (prior, evidence) in zip(
+            numbers, levels, family.own_evidence(levels), strict=True
+        )
+    ]
 
 
 def _groups_at(path: list[tuple[int, int]], level: int) -> Integers:
