@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 
 from mixoracle._arrays import Integers
-from mixoracle.decoding.common_parts import find_latents
+from mixoracle.decoding.common_parts import LabelPairs, find_latents
 from mixoracle.decoding.explanation import Explanation, Proposal
 from mixoracle.decoding.latent_states import Others, merge_states, same_for_child
 from mixoracle.decoding.parents import choose_parents
@@ -113,8 +113,9 @@ def _taken_apart(
     labels = np.stack([same_for_child(table, others, i, states) for i in children], axis=1)
     speaking = [column for column in range(len(children)) if labels[:, column].max() > 0]
     seen: set[bytes] = set()
-    for heard, ignored in product((labels, _only_balanced(labels)), _at_most_one_of(speaking)):
-        found = find_latents(heard, [column for column in speaking if column not in ignored])
+    heard = (LabelPairs(labels), LabelPairs(_only_balanced(labels)))
+    for pairs, ignored in product(heard, _at_most_one_of(speaking)):
+        found = find_latents(pairs, [column for column in speaking if column not in ignored])
         parts = np.stack([part.states for part in found], axis=1)
         if parts.tobytes() in seen or max(part.n_states for part in found) == len(labels):
             continue

@@ -6,6 +6,11 @@ latents that all of S share, sne(S), the common part of Gács and Körner [1]_. 
 count of connected components, and a latent with its states is the common part of a maximal S that
 has more than one. Unlike counting label tuples this forgives joint states that were never seen.
 
+All of this is decided between two variables at a time: which labels of X_i another X_j cannot
+tell apart is read off the table of their pairs, and the common part of several variables is the
+finest partition of one variable's labels that is coarser than each of these. So the cost grows
+with the pairs of variables and not with the joint states.
+
 Assumes correct labels: one wrongly labelled component can glue two states together. Callers
 therefore try several subsets of components and variables and let the evidence choose.
 
@@ -22,10 +27,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixoracle._arrays import Integers
+from mixoracle._arrays import Bools, Integers
 from mixoracle.model.joint_states import numbered
 
 Labels = Integers
+
+# So many rows are counted at a time, to bound the memory.
+_ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,36 @@ class CommonPart:
         return int(self.states.max()) + 1
 
 
+class LabelPairs:
+    """Labels (T, n), each column numbered from 0, and which of them occur together.
+
+    Pairs of columns are looked at when they are asked for, and once.
+    """
+
+    def __init__(self, labels: Labels) -> None:
+        self.labels = labels
+        self._n_labels = [int(column.max()) + 1 for column in labels.T]
+        self._starts = np.cumsum([0, *self._n_labels])
+        self._together = _occur_together(labels + self._starts[:-1], int(self._starts[-1]))
+        self._first_rows = [np.unique(column, return_index=True)[1] for column in labels.T]
+        self._parts: dict[tuple[int, int], Labels] = {}
+
+    def n_labels(self, column: int) -> int:
+        """How many labels a column has."""
+        return self._n_labels[column]
+
+    def parts(self, column: int, other: int) -> Labels:
+        """Which labels of a column the other one cannot tell apart, (labels of the column,)."""
+        if (column, other) not in self._parts:
+            own, its = (slice(self._starts[i], self._starts[i + 1]) for i in (column, other))
+            self._parts[column, other] = _linked(self._together[own, its])
+        return self._parts[column, other]
+
+    def by_label(self, states: Labels, column: int) -> Labels:
+        """States of the rows as states of the labels of a column that determines them."""
+        return states[self._first_rows[column]]
+
+
 def common_part(first: Labels, second: Labels) -> Labels:
     """The finest labelling of the rows that is a function of each of two labellings.
 
@@ -54,24 +92,10 @@ def common_part(first: Labels, second: Labels) -> Labels:
     """
     table = np.zeros((first.max() + 1, second.max() + 1), dtype=bool)
     table[first, second] = True
-    reached = np.full(len(table), -1)
-    n_parts = 0
-    for start in range(len(table)):
-        if reached[start] >= 0:
-            continue
-        rows = np.zeros(len(table), dtype=bool)
-        rows[start] = True
-        while True:
-            grown = np.asarray(table[:, table[rows].any(axis=0)].any(axis=1))
-            if np.array_equal(grown, rows):
-                break
-            rows = grown
-        reached[rows] = n_parts
-        n_parts += 1
-    return numbered(reached[first])
+    return numbered(_linked(table)[first])
 
 
-def find_latents(labels: Labels, columns: Sequence[int]) -> list[CommonPart]:
+def find_latents(pairs: LabelPairs, columns: Sequence[int]) -> list[CommonPart]:
     """The latents behind the labels of ``columns``: maximal common parts, each with its states.
 
     Latents are looked for until the labels of every column are explained by the latents above it,
@@ -83,48 +107,79 @@ def find_latents(labels: Labels, columns: Sequence[int]) -> list[CommonPart]:
 
     Examples
     --------
-    >>> labels = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [1, 3, 1]])
-    >>> [(sorted(part.members), part.states.tolist()) for part in find_latents(labels, [0, 1, 2])]
+    >>> pairs = LabelPairs(np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [1, 3, 1]]))
+    >>> [(sorted(part.members), part.states.tolist()) for part in find_latents(pairs, [0, 1, 2])]
     [([0, 1], [0, 0, 1, 1]), ([1, 2], [0, 1, 0, 1])]
     """
     found: list[CommonPart] = []
     for column in columns:
-        while True:
-            known = _join([part.states for part in found if column in part.members], labels)
-            if _is_function(labels[:, column], known):
-                break
-            part = _grow(labels, columns, column, known)
+        n_labels = pairs.n_labels(column)
+        known = np.zeros(n_labels, dtype=np.int64)
+        for part in found:
+            if column in part.members:
+                known = _both(known, pairs.by_label(part.states, column))
+        while known.max() + 1 < n_labels:
+            part = _grow(pairs, columns, column, known)
             if any(part.members <= held.members for held in found):
                 # The subset condition leaves no room for such a latent: what this column says
                 # beyond the known ones is mislabelled.
                 break
             found.append(part)
+            known = _both(known, pairs.by_label(part.states, column))
     return found
 
 
-def _grow(labels: Labels, columns: Sequence[int], start: int, known: Labels) -> CommonPart:
-    """A maximal set with ``start`` whose common part is not a function of what is known."""
+def _grow(pairs: LabelPairs, columns: Sequence[int], start: int, known: Labels) -> CommonPart:
+    """A maximal set with ``start`` whose common part is not a function of what is known.
+
+    ``known`` is a partition of the labels of ``start``.
+    """
     members = {start}
-    states = numbered(labels[:, start])
+    states = np.arange(pairs.n_labels(start))
+    # Columns that cannot tell the same labels apart are all in or all out, and most are alike.
+    is_in: dict[bytes, bool] = {}
     for column in columns:
-        if column == start:
-            continue
-        coarser = common_part(states, labels[:, column])
-        if coarser.max() > 0 and not _is_function(coarser, known):
+        shared = pairs.parts(start, column)
+        key = shared.tobytes()
+        if key not in is_in:
+            coarser = common_part(states, shared)
+            is_in[key] = coarser.max() > 0 and not _is_function(coarser, known)
+            states = coarser if is_in[key] else states
+        if is_in[key]:
             members.add(column)
-            states = coarser
-    return CommonPart(frozenset(members), states)
+    return CommonPart(frozenset(members), states[pairs.labels[:, start]])
 
 
-def _join(labellings: list[Labels], labels: Labels) -> Labels:
-    """One label for each combination of several labellings."""
-    joined = np.zeros(len(labels), dtype=np.int64)
-    for states in labellings:
-        joined = numbered(joined * (states.max() + 1) + states)
-    return joined
+def _both(first: Labels, second: Labels) -> Labels:
+    """One label for each combination of two labellings."""
+    return numbered(first * (second.max() + 1) + second)
 
 
 def _is_function(labelling: Labels, of: Labels) -> bool:
-    """Whether rows that agree in ``of`` agree in ``labelling``."""
-    pairs = numbered(of) * (labelling.max() + 1) + labelling
-    return len(np.unique(pairs)) == len(np.unique(of))
+    """Whether rows that agree in ``of``, numbered from 0, agree in ``labelling``."""
+    return bool(_both(of, labelling).max() == of.max())
+
+
+def _linked(table: Bools) -> Labels:
+    """Rows of a table (r, c) that are linked by columns that both occur with, numbered from 0."""
+    if table.all(axis=0).any():
+        return np.zeros(len(table), dtype=np.int64)
+    occurs = table.astype(np.float32)
+    reached = occurs @ occurs.T > 0
+    while True:
+        steps = reached.astype(np.float32)
+        further = steps @ steps > 0
+        if np.array_equal(further, reached):
+            return numbered(reached.argmax(axis=1))
+        reached = further
+
+
+def _occur_together(codes: Integers, n_codes: int) -> Bools:
+    """Which of the codes in the rows (T, n) are in one row with which, (codes, codes)."""
+    together = np.zeros((n_codes, n_codes), dtype=bool)
+    for begin in range(0, len(codes), _ROWS_AT_ONCE):
+        part = codes[begin : begin + _ROWS_AT_ONCE]
+        occurs = np.zeros((len(part), n_codes), dtype=np.float32)
+        np.put_along_axis(occurs, part, 1.0, axis=1)
+        together |= occurs.T @ occurs > 0
+    return together

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import islice
+from math import inf
 
 from mixoracle.decoding.changes import change_latents, merge_equal_states, tell_more_apart
 from mixoracle.decoding.completion import complete
@@ -53,7 +54,7 @@ def climb(
                 )
             ]
             evaluated += len(tried)
-            best, action = max(tried, key=_evidence_of, default=(current, ""))
+            best, action = _best_of(tried, current)
             if best.log_evidence > current.log_evidence + LEAST_GAIN:
                 move = _move_between(current, best, action)
                 current = replace(best, moves=(*current.moves, move))
@@ -62,8 +63,11 @@ def climb(
     return current, evaluated
 
 
-def _evidence_of(change: tuple[Explanation, str]) -> float:
-    return change[0].log_evidence
+def _best_of(tried: list[tuple[Explanation, str]], current: Explanation) -> tuple[Explanation, str]:
+    """The best change; of equally good ones the last, which changes least, not what rounding says."""
+    top = max((change.log_evidence for change, _ in tried), default=-inf)
+    good = [each for each in tried if each[0].log_evidence >= top - LEAST_GAIN]
+    return good[-1] if good else (current, "")
 
 
 def _move_between(before: Explanation, after: Explanation, action: str) -> Move:

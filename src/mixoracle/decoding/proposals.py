@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
-from mixoracle.decoding.common_parts import find_latents
+from mixoracle.decoding.common_parts import LabelPairs, find_latents
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import numbered_columns
@@ -38,10 +38,13 @@ def proposals(table: ComponentTable, settings: Settings = Settings()) -> Iterato
     if not speaking:
         return
     seen: set[tuple[bytes, bytes]] = set()
+    rows = [
+        (kept, LabelPairs(numbered_columns(table.labels[kept])))
+        for kept in row_choices(table.counts, settings)
+    ]
     for columns in column_choices(speaking, n_components):
-        for kept in row_choices(table.counts, settings):
-            labels = numbered_columns(table.labels[kept])
-            states = _common_states(labels, columns, settings)
+        for kept, pairs in rows:
+            states = _common_states(pairs, columns, settings)
             if states is None or (key := (kept.tobytes(), states.tobytes())) in seen:
                 yield None
                 continue
@@ -78,9 +81,9 @@ def column_choices(speaking: list[int], n_components: list[int]) -> Iterator[lis
         yield sorted(fullest[n_left_out:])
 
 
-def _common_states(labels: Integers, columns: list[int], settings: Settings) -> Integers | None:
+def _common_states(pairs: LabelPairs, columns: list[int], settings: Settings) -> Integers | None:
     """The states of the latents that the labels suggest, (rows, m), if they are few enough."""
-    latents = find_latents(labels, columns)
+    latents = find_latents(pairs, columns)
     if not latents or prod(part.n_states for part in latents) > settings.budget.joint_states:
         return None
     ordered = sorted(latents, key=lambda part: sorted(part.members))
