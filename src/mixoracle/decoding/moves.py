@@ -64,7 +64,7 @@ def climb(
 
 
 def _best_of(tried: list[tuple[Explanation, str]], current: Explanation) -> tuple[Explanation, str]:
-    """The best change; of equally good ones the last, which changes least, not what rounding says."""
+    """The best change; of equally good ones the last, which changes least: rounding has no say."""
     top = max((change.log_evidence for change, _ in tried), default=-inf)
     good = [each for each in tried if each[0].log_evidence >= top - LEAST_GAIN]
     return good[-1] if good else (current, "")
