@@ -449,14 +449,14 @@ def cases():
         "uniform": (rng.random((500, 4)), None),
         "fewer rows than columns": (rng.normal(size=(20, 60)), 30),
         "clusters of fewer rows than columns": (np.tile(clusters[:20], (1, 15)), 30),
-        "thirty columns of one cause": (
-            states[:60, None] * rng.normal(4, 1, size=30) + rng.normal(size=(60, 30)),
+        "twenty columns of one cause": (
+            states[:60, None] * rng.normal(4, 1, size=20) + rng.normal(size=(60, 20)),
             None,
         ),
-        "thirty columns of noise": (rng.normal(size=(100, 30)), None),
-        "thirty columns of integers": (rng.integers(0, 4, size=(60, 30)), None),
-        "thirty skewed columns": (rng.exponential(size=(40, 30)), None),
-        "thirty heavy tails": (rng.standard_cauchy((40, 30)), None),
+        "twenty columns of noise": (rng.normal(size=(100, 20)), None),
+        "twenty columns of integers": (rng.integers(0, 4, size=(60, 20)), None),
+        "twenty skewed columns": (rng.exponential(size=(40, 20)), None),
+        "twenty heavy tails": (rng.standard_cauchy((40, 20)), None),
     }
 
 

@@ -30,7 +30,7 @@ def fitted(observations, **settings):
         return LatentGraphLearner(**{"random_state": 0, "n_init": 1} | settings).fit(observations)
 
 
-def skills_in_a_chain(seed, n_samples=1500):
+def skills_in_a_chain(seed, n_samples=800):
     """Three skills of which each needs the one before: four of eight profiles occur."""
     rng = np.random.default_rng(seed)
     level = rng.integers(4, size=n_samples)

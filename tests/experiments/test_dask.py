@@ -12,7 +12,7 @@ distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not
 
 
 def test_a_dask_study_survives_the_death_of_a_worker(quick_study, tmp_path, contents):
-    study = replace(quick_study, runs=12)
+    study = replace(quick_study, runs=8)
     # Two processes with one thread each: warnings are caught by the process.
     with (
         distributed.LocalCluster(

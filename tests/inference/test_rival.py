@@ -18,7 +18,7 @@ def verdict_on(learner):
 def test_linear_factors_are_no_states(seed, n_factors):
     rng = np.random.default_rng(seed)
     loadings = rng.normal(size=(n_factors, 5))
-    rows = rng.normal(size=(600, n_factors)) @ loadings + 0.5 * rng.normal(size=(600, 5))
+    rows = rng.normal(size=(400, n_factors)) @ loadings + 0.5 * rng.normal(size=(400, 5))
     learner = LatentGraphLearner(random_state=0, n_init=1)
     with pytest.warns(AssumptionWarning, match="look like a continuous cause"):
         learner.fit(rows)
@@ -30,15 +30,15 @@ def test_linear_factors_are_no_states(seed, n_factors):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("setting", [(1, 3, 4), (2, 5, 3), (3, 7, 3)])
 def test_states_are_no_continuous_cause(seed, setting):
-    problem = paper_problem(*setting, n_samples=800, random_state=seed)
+    problem = paper_problem(*setting, n_samples=400, random_state=seed)
     learner = LatentGraphLearner(random_state=0, n_init=1).fit(problem.observations)
     assert verdict_on(learner).holds is True
 
 
 def test_three_ordered_states_that_overlap_are_no_continuous_cause():
     rng = np.random.default_rng(0)
-    state = rng.integers(3, size=2000)
-    rows = 4.0 * state[:, None] + rng.normal(size=(2000, 5))
+    state = rng.integers(3, size=1000)
+    rows = 4.0 * state[:, None] + rng.normal(size=(1000, 5))
     assert verdict_on(LatentGraphLearner(random_state=0, n_init=1).fit(rows)).holds is True
 
 
