@@ -12,9 +12,9 @@ from mixoracle.trust.edges import Claim, PairSupport
 
 def model_of(m):
     return LatentModel(
-        observed_names=[f"X{i + 1}" for i in range(m)],
+        observed_names=[f"X{i + 1}" for i in range(2 * m)],
         latent_names=[f"H{j + 1}" for j in range(m)],
-        bipartite=np.eye(m),
+        bipartite=np.vstack([np.eye(m)] * 2),
         domain_sizes=(2,) * m,
         joint=JointTable(np.full((2,) * m, 0.5**m)),
         latent_graph=CPDAG(m),

@@ -41,11 +41,31 @@ def test_findings_name_states_and_children(result):
             assert result.model.observed_names[i] in sentence
 
 
+def test_the_shape_of_one_measurement_is_no_hidden_cause(make_result):
+    found = make_result(3, 6, seed=1)
+    alone = dataclasses.replace(
+        found.model,
+        bipartite=np.array([[0, 0, 1], [1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [1, 0, 0]]),
+        latent_graph=CPDAG.from_dag([(0, 1)], 3),
+        components=None,
+    )
+    assert alone.private_latents == (2,)
+    assert words.headline(alone, found.evidence) == (
+        "2 hidden causes found behind 400 cases of 6 measurements, and 1 grouping that a single "
+        "measurement shows."
+    )
+    sentence = words.findings(alone, found.evidence)[2]
+    assert sentence.endswith("is the shape of X1: nothing else was seen to depend on it.")
+    assert all("H3" not in relation for relation in words.relations(alone, found.evidence))
+    joined = dataclasses.replace(alone, latent_graph=CPDAG.from_dag([(0, 1), (1, 2)], 3))
+    assert joined.private_latents == ()
+
+
 def model_with(edges, n=2):
     return LatentModel(
-        observed_names=["X1", "X2", "X3"],
+        observed_names=[f"X{i + 1}" for i in range(6)],
         latent_names=[f"H{j + 1}" for j in range(n)],
-        bipartite=np.eye(3)[:, :n],
+        bipartite=np.vstack([np.eye(3)[:, :n]] * 2),
         domain_sizes=(2,) * n,
         joint=JointTable(np.full((2,) * n, 0.5**n)),
         latent_graph=edges,
@@ -113,9 +133,9 @@ def test_a_method_that_could_not_be_used_is_no_doubt(result):
 def with_joint(table, n=2):
     sizes = np.shape(table)
     return LatentModel(
-        observed_names=["X1", "X2", "X3"],
+        observed_names=[f"X{i + 1}" for i in range(6)],
         latent_names=[f"H{j + 1}" for j in range(n)],
-        bipartite=np.eye(3)[:, :n],
+        bipartite=np.vstack([np.eye(3)[:, :n]] * 2),
         domain_sizes=sizes,
         joint=JointTable(np.array(table)),
         latent_graph=CPDAG(n),

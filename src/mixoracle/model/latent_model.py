@@ -148,6 +148,16 @@ class LatentModel(FrozenArrays):
         """ne(H_j) in Γ, in ascending order."""
         return tuple(int(i) for i in np.flatnonzero(self.bipartite[:, latent]))
 
+    @property
+    def private_latents(self) -> tuple[int, ...]:
+        """Latents that drive one measurement and are independent of all others.
+
+        Nothing but the shape of that measurement speaks for them.
+        """
+        joined = frozenset[int]().union(*self.latent_graph.skeleton)
+        alone = [j for j in range(self.n_latent) if j not in joined]
+        return tuple(j for j in alone if len(self.children(j)) == 1)
+
     def n_components(self, observed: int) -> int:
         """k(X_i) by ``obs:counting``."""
         return int(np.prod([self.domain_sizes[j] for j in self.parents(observed)], dtype=int))

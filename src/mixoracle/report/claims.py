@@ -25,6 +25,10 @@ def relations(model: LatentModel, pairs: Sequence[PairSupport] = ()) -> list[str
     """What is claimed of the edges among the hidden causes, in sentences."""
     if not pairs:
         return _as_it_stands(model)
+    private = set(model.private_latents)
+    pairs = [pair for pair in pairs if not private & set(_both(pair))]
+    if not pairs:
+        return []
     names = [shortened(name) for name in model.latent_names]
     sentences = [_arrow(names, pair) for pair in pairs if pair.claim in _VERBS]
     sentences += _open(names, [pair for pair in pairs if pair.claim is Claim.OPEN])
@@ -41,6 +45,8 @@ def relations(model: LatentModel, pairs: Sequence[PairSupport] = ()) -> list[str
 
 def relations_of(model: LatentModel, pairs: Sequence[PairSupport], latent: int) -> list[str]:
     """The same for one hidden cause, shorter: its part of the page names it already."""
+    if latent in model.private_latents:
+        return ["The shape of one measurement: nothing else was seen to depend on it."]
     names = [shortened(name) for name in model.latent_names]
     pairs = pairs or pair_supports(model, 0, None)
     lines = []
@@ -68,7 +74,7 @@ def _as_it_stands(model: LatentModel) -> list[str]:
     depend = [f"{names[i]} and {names[j]}" for i, j in model.latent_graph.links]
     if depend:
         sentences.append(f"{_and(depend)} depend on each other; {_OPEN}")
-    if not sentences and model.n_latent > 1:
+    if not sentences and model.n_latent - len(model.private_latents) > 1:
         sentences.append(_INDEPENDENT)
     return sentences
 

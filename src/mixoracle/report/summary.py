@@ -23,7 +23,7 @@ class Summary:
         model, evidence = self.model, self.evidence
         found = [*words.findings(model, evidence), *words.other_kind(model, evidence)]
         yield words.headline(model, evidence), found
-        yield "Among the hidden causes:", words.relations(model)
+        yield "Among the hidden causes:", words.relations(model, evidence)
         yield "For it:", words.trust(model, evidence)
         doubts = words.doubts(model, evidence)
         yield "Against it:", doubts or ["Nothing in the evidence speaks against the answer."]

@@ -214,6 +214,7 @@ def model_document(model: LatentModel) -> dict[str, Any]:
                 "states": size,
                 "state_names": list(model.states_of(j)),
                 "drives": [model.observed_names[i] for i in model.children(j)],
+                "is_private": j in model.private_latents,
             }
             for j, (name, size) in enumerate(zip(names, model.domain_sizes, strict=True))
         ],

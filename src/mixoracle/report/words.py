@@ -138,9 +138,18 @@ def meaning_of(verdict: Verdict) -> Meaning:
 def headline(model: LatentModel, evidence: Evidence) -> str:
     """The result in one sentence."""
     behind = f"{evidence.n_samples:,} cases of {_n(model.n_observed, 'measurement')}"
-    if model.n_latent == 0:
-        return f"No hidden cause was found behind {behind}."
-    return f"{_n(model.n_latent, 'hidden cause')} found behind {behind}."
+    n_private = len(model.private_latents)
+    n_causes = model.n_latent - n_private
+    if n_causes == 0:
+        return f"No hidden cause was found behind {behind}{_beside(n_private, 'only')}."
+    return f"{_n(n_causes, 'hidden cause')} found behind {behind}{_beside(n_private, 'and')}."
+
+
+def _beside(n_private: int, how: str) -> str:
+    """What else was found that no cause is needed for."""
+    if n_private == 0:
+        return ""
+    return f", {how} {_n(n_private, 'grouping')} that a single measurement shows"
 
 
 def verdict_line(evidence: Evidence) -> str:
@@ -160,10 +169,13 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
             for state, count in zip(named, evidence.state_sizes[j], strict=True)
         )
         driven = listed([model.observed_names[i] for i in model.children(j)])
-        sentences.append(
-            f"{shortened(name)} has {_n(size, 'state')} ({shares} of cases) and drives "
-            f"{driven or 'nothing'}."
-        )
+        found = f"{shortened(name)} has {_n(size, 'state')} ({shares} of cases)"
+        if j in model.private_latents:
+            sentences.append(
+                f"{found} and is the shape of {driven}: nothing else was seen to depend on it."
+            )
+        else:
+            sentences.append(f"{found} and drives {driven or 'nothing'}.")
     if not model.n_latent:
         return []
     untouched = [name for i, name in enumerate(model.observed_names) if not model.parents(i)]
