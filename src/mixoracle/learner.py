@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -20,12 +21,12 @@ from sklearn.base import BaseEstimator
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Integers
 from mixoracle._checks import check_whole, make_generator
-from mixoracle.background import Background, ResolvedBackground
+from mixoracle._clock import Clock
+from mixoracle.background import Background, checked
 from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import (
     AssumptionFailedError,
     AssumptionWarning,
-    InvalidInputError,
 )
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
@@ -119,6 +120,9 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         How many latents there should be. Otherwise the data say it.
     domain_sizes : sequence of int, optional
         How many states they should have, in any order. A verdict says what that costs.
+    time_limit : float, optional
+        Seconds after which whatever the answer can do without is left out: further starts,
+        changes, candidates and iterations. What an answer needs is done in any case.
 
     Attributes
     ----------
@@ -146,6 +150,8 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
     resolutions_ : tuple of Resolution
         The answers along the path over resolutions, finest first; only one where the components
         have the shape of their family, because no coarser one is looked for.
+    left_out_ : tuple of str
+        What was left out for lack of time.
     n_starts_, n_starts_agreed_ : int
         How many starts there were, and how many of them ended at the structure of the answer.
     columns_ : tuple of Column
@@ -189,6 +195,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
     set_aside_: Bools
     resolution_: float
     resolutions_: tuple[Resolution, ...]
+    left_out_: tuple[str, ...]
     n_starts_: int
     n_starts_agreed_: int
     # Not for users: what the numbers are worth is measured by changing them here.
@@ -213,6 +220,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         n_init: Starts = "auto",
         n_latents: int | None = None,
         domain_sizes: Sequence[int] | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -231,6 +239,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self.n_init = n_init
         self.n_latents = n_latents
         self.domain_sizes = domain_sizes
+        self.time_limit = time_limit
 
     def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
@@ -241,16 +250,17 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         source = Source.of(X, groups, self.exposure)
         observations, exposure = self._exposed(source.learned_from(X))
         oracle = resolve(self.oracle)
-        known = self._known(observations.names)
+        known = checked(self.knowledge, self.latent_search).resolved(observations.names)
         self._check_steps()
         wanted = self._wanted()
+        settings = replace(self._settings, clock=Clock(self.time_limit))
         with reporting(self.progress) as report:
             run = Run(
                 make_generator(self.random_state),
                 self.max_components,
                 1 if self.n_jobs is None else self.n_jobs,
                 report,
-                self._settings,
+                settings,
                 self.resolution,
                 wanted,
             )
@@ -349,23 +359,9 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             assumptions_=verdicts,
         )
         self.verdict_ = judged(self, verdicts, resampler)
+        self.left_out_ = tuple(solver.run.settings.clock.left_out)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
-
-    def _known(self, observed_names: tuple[str, ...]) -> ResolvedBackground:
-        """What is known about these variables, checked before any work is done."""
-        knowledge = Background() if self.knowledge is None else self.knowledge
-        if not isinstance(knowledge, Background):
-            raise InvalidInputError(
-                "knowledge should be a mixoracle.background.Background; got "
-                f"{type(knowledge).__name__}: wrap it, as in Background(latents=..., edges=...)"
-            )
-        if callable(self.latent_search) and knowledge.edges != structure.Knowledge():
-            raise InvalidInputError(
-                "knowledge holds arrows, but latent_search is a callable that is not told of "
-                "them; name one of the searches, or let the callable hold the arrows itself"
-            )
-        return knowledge.resolved(observed_names)
 
     def _wanted(self) -> Wanted:
         """How many latents and states were asked for."""

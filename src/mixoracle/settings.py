@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mixoracle._clock import NO_LIMIT, Clock
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -140,10 +142,11 @@ class Priors:
 
 @dataclass(frozen=True)
 class Settings:
-    """Both records, as the learner passes them down."""
+    """Both records and the clock, as the learner passes them down."""
 
     budget: Budget = Budget()
     priors: Priors = Priors()
+    clock: Clock = NO_LIMIT
 
     def components_over_all(self, n_rows: int) -> int:
         """The most components over X that so many rows tell apart, and that can be compared."""

@@ -143,7 +143,11 @@ class Solver:
         Where the best one leaves joint states empty, a single latent is tried beside it. It may
         win on its score, but not against what is known of several latents.
         """
-        solutions = [self.solve(candidate) for candidate in self._worth_refining(candidates)]
+        solutions: list[Solution] = []
+        for candidate in self._worth_refining(candidates):
+            if solutions and self.run.settings.clock.leaves_out("refining other candidates"):
+                break
+            solutions.append(self.solve(candidate))
         given = self._wholly_known()
         solutions += [] if given is None else [given]
         solutions = one_of_each(sorted(solutions, key=lambda solution: solution.rank))

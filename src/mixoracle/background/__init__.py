@@ -13,6 +13,6 @@ alone: without that a correction would invent a latent.
 """
 
 from mixoracle.background.matching import LABEL, Application, ResolvedBackground
-from mixoracle.background.statements import Background, KnownLatent
+from mixoracle.background.statements import Background, KnownLatent, checked
 
-__all__ = ["LABEL", "Application", "Background", "KnownLatent", "ResolvedBackground"]
+__all__ = ["LABEL", "Application", "Background", "KnownLatent", "ResolvedBackground", "checked"]

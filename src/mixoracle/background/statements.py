@@ -236,3 +236,20 @@ def _refuse_both(name: str, both: Iterable[Variable]) -> None:
         raise KnowledgeConflictError(
             f"{clash[0]} is said to be a child of {name!r} and not to be one; drop one of the two"
         )
+
+
+def checked(knowledge: object, latent_search: object) -> Background:
+    """What is known, as :class:`Background`; refused where a search would not be told of arrows."""
+    if knowledge is None:
+        return Background()
+    if not isinstance(knowledge, Background):
+        raise InvalidInputError(
+            "knowledge should be a mixoracle.background.Background; got "
+            f"{type(knowledge).__name__}: wrap it, as in Background(latents=..., edges=...)"
+        )
+    if callable(latent_search) and knowledge.edges != Knowledge():
+        raise InvalidInputError(
+            "knowledge holds arrows, but latent_search is a callable that is not told of "
+            "them; name one of the searches, or let the callable hold the arrows itself"
+        )
+    return knowledge

@@ -33,6 +33,17 @@ Change = tuple[str, Integers]
 """What is done, and the states of the latents afterwards, (T, m)."""
 
 
+def affordable(changes: Iterator[Change], most: int, settings: Settings) -> Iterator[Change]:
+    """Changes while there is time to look for them, and so many at most."""
+    for _ in range(most):
+        if settings.clock.leaves_out("further changes of the causes"):
+            return
+        change = next(changes, None)
+        if change is None:
+            return
+        yield change
+
+
 def merge_equal_states(
     table: ComponentTable, explanation: Explanation, settings: Settings
 ) -> Iterator[Change]:

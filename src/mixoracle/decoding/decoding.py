@@ -91,6 +91,8 @@ def _complete_proposals(table: ComponentTable, settings: Settings) -> list[Expla
                 best, waited = explanation.log_evidence, 0
         if waited >= settings.budget.patience:
             break
+        if explanations and settings.clock.leaves_out("further proposals for the causes"):
+            break
     return explanations
 
 

@@ -12,10 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import islice
 from math import inf
 
-from mixoracle.decoding.changes import change_latents, merge_equal_states, tell_more_apart
+from mixoracle.decoding.changes import (
+    affordable,
+    change_latents,
+    merge_equal_states,
+    tell_more_apart,
+)
 from mixoracle.decoding.completion import complete
 from mixoracle.decoding.explanation import Explanation, Latent, Move, Proposal
 from mixoracle.mixtures.table import ComponentTable
@@ -49,8 +53,8 @@ def climb(
         for changes in _KINDS_OF_CHANGE:
             tried = [
                 (complete(table, Proposal.of_all(states), settings), action)
-                for action, states in islice(
-                    changes(table, current, settings), max_evaluations - evaluated
+                for action, states in affordable(
+                    changes(table, current, settings), max_evaluations - evaluated, settings
                 )
             ]
             evaluated += len(tried)

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 
 import numpy as np
 
-from mixoracle.decoding.changes import Change, change_latents, tell_more_apart
+from mixoracle.decoding.changes import Change, affordable, change_latents, tell_more_apart
 from mixoracle.decoding.completion import complete
 from mixoracle.decoding.explanation import Explanation, Proposal
 from mixoracle.errors import InvalidInputError
@@ -86,7 +86,7 @@ def nearest_wanted(
         for changes in (change_latents, _merge_two_states, tell_more_apart):
             tried = [
                 complete(table, Proposal.of_all(states), settings)
-                for _, states in islice(changes(table, current, settings), left)
+                for _, states in affordable(changes(table, current, settings), left, settings)
             ]
             left -= len(tried)
             best = min(tried, key=order, default=current)

@@ -107,6 +107,8 @@ class _StructuredEM:
                 converged = True
             if converged or len(history) > max_iterations:
                 break
+            if self._settings.clock.leaves_out("further iterations of the refinement"):
+                break
             self._statistics, self._weights = statistics, weights
             self._maximise()
         log_likelihood += self._prepared.log_units

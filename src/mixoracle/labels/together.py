@@ -35,6 +35,8 @@ def settle(rows: Rows, labelling: Labelling, max_components: int, settings: Sett
         labelling = _taken_over(labelling, joint, mergings)
         if _have_settled(before, labelling.labels, settings.priors.stray_share):
             break
+        if settings.clock.leaves_out("further rounds in which measurements correct each other"):
+            break
     return labelling
 
 

@@ -16,7 +16,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -85,10 +85,15 @@ class Search:
         labelling = self._settled(rows, self._label_each(rows))
         return Decoded.of(self.prepared, rows, labelling, self.run, resolution, climbs=False)
 
-    def coarser(self) -> Iterable[Decoded]:
+    def coarser(self) -> Iterator[Decoded]:
         """Coarse answers, one after another, from the finest of them on."""
         self.run.report(Stage.COARSENING)
-        return map(self.at, self._resolutions())
+        first, *others = self._resolutions()
+        yield self.at(first)
+        for resolution in others:
+            if self.run.settings.clock.leaves_out("coarser resolutions"):
+                return
+            yield self.at(resolution)
 
     def association(self, alone: Labelling) -> Association:
         """What answers are judged by where their evidence cannot be relied on."""

@@ -26,6 +26,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle._checks import check_whole, make_generator
+from mixoracle._clock import NO_LIMIT
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import LatentModel
@@ -276,11 +277,15 @@ class Resampler:
         is_small = FEWEST_ROWS <= self.prepared.n_samples <= SMALL_SAMPLE
         if not is_small or self.model.n_latent == 0:
             return None
+        if self.solver.run.settings.clock.leaves_out("the check on rows that were not seen"):
+            return None
         return self.held_out(random_state=0)
 
     def _learned_from(self, some: Prepared, rng: np.random.Generator) -> Solution:
         """The best solution for some of the rows."""
-        run = replace(self.solver.run, rng=rng, n_jobs=1, report=to_log)
+        # The time limit was that of the fit.
+        settings = replace(self.solver.run.settings, clock=NO_LIMIT)
+        run = replace(self.solver.run, rng=rng, n_jobs=1, report=to_log, settings=settings)
         solver = replace(self.solver, prepared=some, run=run, strict=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AssumptionWarning)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from mixoracle._arrays import Integers
+from mixoracle._clock import NO_LIMIT, Clock
 from mixoracle.assumptions import Verdict
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.inference import rival
@@ -107,12 +108,14 @@ def overall(
     converged: bool = True,
     held_out: HeldOut | None = None,
     starts: tuple[int, int] = (1, 1),
+    clock: Clock = NO_LIMIT,
 ) -> Overall:
     """Weigh everything that speaks against an answer.
 
     ``uncertain`` are observed variables whose number of components is not sure, ``at_limit`` those
     that have the most components that were allowed: ``limit``, or as many as the rows can tell
-    apart where it is None. ``starts`` are how many starts reached the answer, and of how many.
+    apart where it is None. ``starts`` are how many starts reached the answer, and of how many;
+    the ``clock`` knows what was left out for lack of time.
     """
     # Without a latent, nothing is said that shapes and single counts could put in doubt.
     if model.n_latent == 0:
@@ -124,6 +127,7 @@ def overall(
         *_thin(model, n_samples, uncertain, converged),
         *_crowded(at_limit, limit),
         *_restless(*starts),
+        *_cut_short(clock),
     ]
     level: Level = "doubt" if worst else "part" if others else "believe"
     continuous = any(v.label == rival.LABEL and v.holds is False for v in verdicts)
@@ -165,6 +169,7 @@ def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) ->
         converged=fitted.converged_,
         held_out=resampler.small_sample_check(),
         starts=(fitted.n_starts_agreed_, fitted.n_starts_),
+        clock=run.settings.clock,
     )
 
 
@@ -258,6 +263,14 @@ def _restless(n_agreed: int, n_starts: int) -> Iterator[str]:
         yield (
             f"In doubt: which causes there are. Only one of {n_starts} starts of the search led to "
             "this answer, and another seed may find a better one. What to do: raise n_init."
+        )
+
+
+def _cut_short(clock: Clock) -> Iterator[str]:
+    if clock.left_out:
+        yield (
+            f"In doubt: that no better answer exists. The time limit of {clock.limit:g} s was "
+            f"reached, and left out were {', '.join(clock.left_out)}. What to do: raise the limit."
         )
 
 

@@ -51,7 +51,11 @@ def check_starts(n_init: Starts) -> None:
 def solve_from_starts(solver: Solver, oracle: CandidateOracle, n_init: Starts) -> Started:
     """Look for candidates and refine them, from one start or from several."""
     found: list[tuple[tuple[Candidate, ...], list[Solution]]] = []
-    while not found or _goes_on([solutions[0] for _, solutions in found], n_init):
+    clock = solver.run.settings.clock
+    while not found or (
+        _goes_on([solutions[0] for _, solutions in found], n_init)
+        and not clock.leaves_out("further starts")
+    ):
         started = _again(solver) if found else solver
         candidates = oracle.candidates(solver.prepared, started.run)
         started.run.report(Stage.REFINING)

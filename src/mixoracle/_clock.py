@@ -1,0 +1,50 @@
+"""The time that a fit may take, and what was left out for lack of it.
+
+Stages that an answer can do without (further starts, coarser resolutions, more changes of a good
+explanation) ask the clock before they begin. What an answer needs is done in any case.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from mixoracle.errors import InvalidInputError
+
+
+class Clock:
+    """Counts from when it is made; without a limit the time is never up.
+
+    Attributes
+    ----------
+    limit : float or None
+        Seconds.
+    left_out : list of str
+        What was asked for after the time was up, in plain words, each once.
+
+    Examples
+    --------
+    >>> clock = Clock(1e-9)
+    >>> clock.leaves_out("further starts"), clock.left_out
+    (True, ['further starts'])
+    """
+
+    def __init__(self, limit: float | None = None) -> None:
+        if limit is not None and (isinstance(limit, bool | str) or not limit > 0):
+            raise InvalidInputError(
+                f"time_limit should be seconds above 0, or None for no limit; got {limit!r}"
+            )
+        self.limit = limit
+        self.left_out: list[str] = []
+        self._end = None if limit is None else monotonic() + limit
+
+    def leaves_out(self, what: str) -> bool:
+        """Whether the time is up; then ``what`` is noted as left out."""
+        if self._end is None or monotonic() < self._end:
+            return False
+        if what not in self.left_out:
+            self.left_out.append(what)
+        return True
+
+
+NO_LIMIT = Clock()
+"""The clock where nobody set a limit; it never notes anything."""
