@@ -30,6 +30,7 @@ from mixoracle.model.state_names import state_number
 from mixoracle.model.variables import (
     Resolved,
     Variable,
+    given_latents,
     latent_index,
     likelihood_of,
     name_of,
@@ -136,6 +137,11 @@ class Intervention:
     ) -> Bounds:
         """The range of P(of | do(targets), given) over the equivalence class."""
         model, wanted = self.model, resolve_all(self.model, of)
+        for latent in {*given_latents(model, given)} & {node for node, _ in self.targets}:
+            raise InvalidInputError(
+                f"{model.latent_names[latent]!r} is set by do, so its state cannot be given as "
+                "well: leave one of them out"
+            )
         evidence = likelihood_of(model, given)
         averages, mean_of = _averages(model, wanted)
         parts = []

@@ -69,8 +69,21 @@ def name_of(model: LatentModel, variable: Resolved) -> str:
     return model.latent_names[index] if is_latent else model.observed_names[index]
 
 
+def given_latents(model: LatentModel, given: Mapping[Variable, Any] | None) -> list[int]:
+    """The latents whose state is given, each once: a name and a number may mean the same."""
+    named = [name for name in given or {} if _column_place(model, name) is None]
+    latents = [index for is_latent, index in (resolve(model, n) for n in named) if is_latent]
+    for index in latents:
+        if latents.count(index) > 1:
+            raise InvalidInputError(
+                f"a question should give {model.latent_names[index]!r} once; it is given twice"
+            )
+    return latents
+
+
 def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> Floats:
     """How likely the evidence is in each joint state, up to a constant factor."""
+    given_latents(model, given)
     likelihood = np.ones(model.domain_sizes)
     values: dict[int, Any] = {}
     for name, value in (given or {}).items():
