@@ -31,13 +31,14 @@ from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.mixtures.columns import repeated_numbers
-from mixoracle.mixtures.exposure import find_exposure
+from mixoracle.mixtures.exposure import exposed
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
+from mixoracle.mixtures.understood import understood
 from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.exposure import Exposure
-from mixoracle.observations import Observations
-from mixoracle.observations.exposure import with_exposure
+from mixoracle.observations import Columns, Observations
+from mixoracle.observations.described import Said
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
 from mixoracle.oracles.counts import ComponentCounts
@@ -232,14 +233,17 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self.n_latents = n_latents
         self.domain_sizes = domain_sizes
 
-    def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
+    def fit(
+        self, X: Rows, y: object = None, *, groups: Groups | None = None, columns: Said = None
+    ) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
 
         ``groups`` says which columns of an array or a frame are one observed variable, as in
-        :meth:`Observations.from_array <mixoracle.Observations.from_array>`.
+        :meth:`Observations.from_array <mixoracle.Observations.from_array>`; ``columns`` says all
+        there is to say about the columns of a frame, as what :meth:`understood` returns does.
         """
-        source = Source.of(X, groups, self.exposure)
-        observations, exposure = self._exposed(source.learned_from(X))
+        source, read = Source.read(X, groups, self.exposure, columns)
+        observations, exposure = exposed(read, self.exposure, self.families)
         oracle = resolve(self.oracle)
         known = self._known(observations.names)
         self._check_steps()
@@ -273,12 +277,13 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self._remember(source, observations)
         return self
 
-    def _exposed(self, observations: Observations) -> tuple[Observations, Exposure | None]:
-        """The observations with what their counts are out of, where that was said."""
-        if self.exposure is None:
-            return observations, None
-        exposure = find_exposure(observations, self.exposure, self.families)
-        return with_exposure(observations, exposure), exposure
+    def understood(self, X: Rows, *, groups: Groups | None = None, columns: Said = None) -> Columns:
+        """What each column of ``X`` would be taken for; nothing is learned.
+
+        Print it, or ``write`` it to a file, correct it, and give it to :meth:`fit` as ``columns``.
+        """
+        _, read = Source.read(X, groups, self.exposure, columns)
+        return understood(read, self.families, self.exposure)
 
     def _remember(self, source: Source, observations: Observations) -> None:
         """Keep what results are labelled with: the rows, and the names of their columns."""

@@ -26,6 +26,7 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Entry
 from mixoracle.model.factorisation import factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
+from mixoracle.model.reading import with_unit
 from mixoracle.model.state_names import state_number
 from mixoracle.model.variables import (
     Resolved,
@@ -308,7 +309,9 @@ def _title(model: LatentModel, observed: int, entry: Entry, name: str, width: in
     """What an average is of: columns and levels by their own names where the model knows them."""
     if model.reading is None:
         return entry.title(name, width)
-    column = model.reading.columns[observed][entry.column]
+    column = with_unit(
+        model.reading.columns[observed][entry.column], model.reading.units[observed][entry.column]
+    )
     levels = model.reading.levels[observed][entry.column]
     if entry.level is None:
         return column

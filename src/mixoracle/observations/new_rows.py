@@ -19,6 +19,7 @@ from mixoracle.model.posterior import most_likely_states, state_probabilities
 from mixoracle.model.reading import Reading, unlike, without_outlying, without_repeated
 from mixoracle.observations.answers import Report, conform, warn_of_unseen
 from mixoracle.observations.columns import NO_REMARKS, Spelling, number_label, spelled_number
+from mixoracle.observations.described import Columns, Described
 from mixoracle.observations.exposure import exposure_of
 from mixoracle.observations.frames import as_blocks, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns
@@ -99,7 +100,11 @@ def new_rows(
         return NewRows(model, tuple(held[name] for name in model.observed_names))
     widths = tuple(map(len, reading.columns))
     nothing, columns = np.full((1, sum(widths)), np.nan), reading.flat_columns
-    like = Observations(nothing, model.observed_names, widths, reading.levels, inputs=columns)
+    like = Observations(
+        *(nothing, model.observed_names, widths, reading.levels),
+        inputs=columns,
+        columns=_in_units(reading),
+    )
     if model.reading is None:  # nobody knows its levels, so codes are taken as they are
         return NewRows(model, tuple(held[name] for name in model.observed_names))
     blocks = conform(held, model.observed_names, like, report)
@@ -147,7 +152,13 @@ def _observed(model: LatentModel, reading: Reading, table: Any, spelling: Spelli
         frame = frame[list(reading.table_columns)]
         if reading.exposure is not None and reading.exposure.column is not None:
             groups[reading.exposure.column] = [reading.exposure.column]
-        choices = Choices(groups, categorical=_labelled(reading), keep=True, spelling=spelling)
+        choices = Choices(
+            groups,
+            categorical=_labelled(reading),
+            keep=True,
+            spelling=spelling,
+            said=_in_units(reading),
+        )
         named = InputColumns.named(frame.columns)
         return Observations(*gathered_columns(frame, named, choices))
     array = as_array(table, "the array of new rows")
@@ -163,6 +174,13 @@ def _observed(model: LatentModel, reading: Reading, table: Any, spelling: Spelli
     ends = np.cumsum([len(block) for block in every])
     places = [list(range(end - len(block), end)) for end, block in zip(ends, every, strict=True)]
     return Observations.from_array(array, dict(zip(called, places, strict=True)))
+
+
+def _in_units(reading: Reading) -> Columns:
+    """The columns that numbers were learned from in a unit."""
+    flat = [unit for block in reading.units for unit in block]
+    units = zip(reading.flat_columns, flat, strict=True)
+    return Columns({column: Described(unit=unit) for column, unit in units if unit})
 
 
 def _labelled(reading: Reading) -> list[str]:

@@ -61,6 +61,7 @@ def read_text(
     file = understand(path, options, delimiter)
     labels, kinds = _kinds_of(file)
     columns = InputColumns.named(labels)
+    choices.said.check(columns)
     categorical = {p for p, kind in enumerate(kinds) if kind is ColumnKind.CATEGORICAL}
     own, left_out = choices.id_position(columns), choices.left_out(columns)
     wanted = [p for p in range(columns.count) if p not in left_out or p == own]
@@ -78,21 +79,20 @@ def read_text(
         return reason_of_cells(label, cells[position], spelling)
 
     choices = screened(columns, choices, reason)
-    plan, declared = choices.applied(columns)
     ids = None if own is None else row_names(cells[own], columns.describe(own))
 
-    def encoded(position: int) -> Encoded:
-        what = columns.describe(position)
-        is_categorical = position in declared or position in categorical
+    def encoded(position: int, declared: bool) -> Encoded:
+        what, unit = columns.describe(position), choices.said.unit(columns.title(position))
+        is_categorical = declared or position in categorical
         if position in numbers and not is_categorical:
             return encode_numbers(numbers[position], what)
         held = cells if position in cells else _read_cells(file, [position])
-        column = encode_cells(held[position], what, is_categorical, spelling)
-        if column[1] is not None and kinds[position] is ColumnKind.CONTINUOUS:
+        column = encode_cells(held[position], what, is_categorical, spelling, unit)
+        if column.levels is not None and kinds[position] is ColumnKind.CONTINUOUS:
             raise InvalidInputError(f"{what} should hold numbers, as its name says; it holds text")
         return column
 
-    return Observations(*gathered(n_rows, plan, encoded, ids, columns.labels))
+    return Observations(*gathered(n_rows, columns, choices, encoded, ids))
 
 
 def text_chunks(
