@@ -22,11 +22,7 @@ from mixoracle._arrays import Bools, Integers
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.background import Background, ResolvedBackground
 from mixoracle.decoding.wanted import Wanted
-from mixoracle.errors import (
-    AssumptionFailedError,
-    AssumptionWarning,
-    InvalidInputError,
-)
+from mixoracle.errors import AssumptionFailedError, AssumptionWarning, InvalidInputError
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned
@@ -239,8 +235,8 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
 
         ``groups`` says which columns of an array or a frame are one observed variable, as in
-        :meth:`Observations.from_array <mixoracle.Observations.from_array>`; ``columns`` says all
-        there is to say about the columns of a frame, as what :meth:`understood` returns does.
+        :meth:`Observations.from_array <mixoracle.Observations.from_array>`; ``columns`` says what
+        each column of a frame is, as :meth:`understood` returns it.
         """
         source, read = Source.read(X, groups, self.exposure, columns)
         observations, exposure = exposed(read, self.exposure, self.families)
@@ -278,10 +274,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         return self
 
     def understood(self, X: Rows, *, groups: Groups | None = None, columns: Said = None) -> Columns:
-        """What each column of ``X`` would be taken for; nothing is learned.
-
-        Print it, or ``write`` it to a file, correct it, and give it to :meth:`fit` as ``columns``.
-        """
+        """What each column of ``X`` is taken for; correct it, and give it to :meth:`fit`."""
         _, read = Source.read(X, groups, self.exposure, columns)
         return understood(read, self.families, self.exposure)
 

@@ -125,7 +125,15 @@ def declared_families(observations: Observations, families: Families) -> dict[st
     declared = checked_families(families, names, titles)
     described = {} if observations.columns is None else observations.columns.families
     owners = dict(zip(titles, np.repeat(names, observations.widths).tolist(), strict=True))
+    levels = dict(
+        zip(titles, (held for block in observations.levels for held in block), strict=True)
+    )
     for title, family in described.items():
+        if levels.get(title) is not None and family != registry.LEVELS:
+            raise InvalidInputError(
+                f"columns takes {title!r} as {family}, but it holds text; correct the cells, or "
+                f"take it as {registry.LEVELS}"
+            )
         for name in (title, owners.get(title, title)):
             if not isinstance(families, str) and declared.get(name, family) != family:
                 raise InvalidInputError(

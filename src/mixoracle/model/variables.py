@@ -18,6 +18,7 @@ from mixoracle.model.state_names import state_number
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
+    from mixoracle.model.reading import Reading
 
 Variable = str | int
 Resolved = tuple[bool, int]  # whether it is a latent, and which
@@ -176,8 +177,23 @@ def _coded(model: LatentModel, observed: int, value: Any) -> Any:
                 f"{reading.columns[observed][place]} has the levels {', '.join(levels)}; got "
                 f"{cell!r}"
             )
-        coded.append(cell if code is None else code)
+        spelled = code is None and isinstance(cell, str)
+        coded.append(_number(reading, observed, place, cell) if spelled else code)
     return [*coded, *cells[len(coded) :]]
+
+
+def _number(reading: Reading, observed: int, place: int, cell: str) -> float:
+    """A number that is spelled, with the unit of its column or without."""
+    unit = reading.units[observed][place]
+    bare = cell.strip().removeprefix(unit).removesuffix(unit)
+    try:
+        return float(bare)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{reading.columns[observed][place]} should be given as a number"
+            + (f", with or without its unit {unit}" if unit else "")
+            + f"; got {cell!r}"
+        ) from error
 
 
 def state_labels(model: LatentModel, variable: Resolved) -> Integers:

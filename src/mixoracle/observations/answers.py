@@ -17,6 +17,7 @@ import numpy as np
 from mixoracle._arrays import Floats
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.observations.columns import Levels, encode_numbers
+from mixoracle.observations.input_columns import shown
 from mixoracle.observations.record import Observations
 
 # A scale of marks has at most so many points; more different whole numbers are counts or sizes.
@@ -80,6 +81,22 @@ def warn_of_unseen(name: str, lost: int, cells: int, level: str) -> None:
         f"{level!r}); they count as missing",
         DataWarning,
         stacklevel=5,
+    )
+
+
+def warn_of_missing(values: Floats, titles: Sequence[str]) -> None:
+    """Warn of missing values in new rows, (N, columns)."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return
+    named = [title for title, column in zip(titles, missing.T, strict=True) if column.any()]
+    empty = int(missing.all(axis=1).sum())
+    warnings.warn(
+        f"{missing.sum()} of {values.size} new cells are missing (in {shown(named)}); the others "
+        "of their row decide"
+        + (f", and {empty} rows without any value get the most frequent states" * bool(empty)),
+        DataWarning,
+        stacklevel=4,
     )
 
 

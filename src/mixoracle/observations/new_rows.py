@@ -7,7 +7,7 @@ levels (:mod:`mixoracle.model.reading`), so that a saved one needs no data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.posterior import most_likely_states, state_probabilities
 from mixoracle.model.reading import Reading, unlike, without_outlying, without_repeated
-from mixoracle.observations.answers import Report, conform, warn_of_unseen
+from mixoracle.observations.answers import Report, conform, warn_of_missing, warn_of_unseen
 from mixoracle.observations.columns import NO_REMARKS, Spelling, number_label, spelled_number
 from mixoracle.observations.described import Columns, Described
 from mixoracle.observations.exposure import exposure_of
@@ -29,6 +29,10 @@ from mixoracle.observations.record import Observations
 
 if TYPE_CHECKING:
     from mixoracle.model import LatentModel
+
+
+# Told of the values of new rows, and of the titles of their columns.
+MissingReport = Callable[[Floats, Sequence[str]], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,19 +87,26 @@ def new_rows(
     table: Any,
     spelling: Spelling = NO_REMARKS,
     report: Report = warn_of_unseen,
+    missing: MissingReport | None = warn_of_missing,
 ) -> NewRows:
-    """Read any table for a model; ``report`` is told of levels that were never seen."""
+    """Read any table for a model.
+
+    ``report`` is told of levels that were never seen, ``missing`` of cells without a value.
+    """
     reading = reading_of(model)
     held = _observed(model, reading, table, spelling)
     exposure = None
     if reading.exposure is not None and not _is_exposed(held, model):
         exposure = exposure_of(held, reading.exposure)[:, None]
-    missing = [name for name in model.observed_names if name not in held]
-    if missing:
+    lacking = [name for name in model.observed_names if name not in held]
+    if lacking:
         raise InvalidInputError(
-            f"new rows should have the variables that were learned from; {missing[0]!r} is "
+            f"new rows should have the variables that were learned from; {lacking[0]!r} is "
             f"missing, there are {', '.join(held.names)}"
         )
+    if missing is not None:
+        own = held.select(model.observed_names)
+        missing(own.values, own.titles)
     if reading.exposure is not None and exposure is None:  # rows that were learned from
         return NewRows(model, tuple(held[name] for name in model.observed_names))
     widths = tuple(map(len, reading.columns))

@@ -22,7 +22,7 @@ from mixoracle._arrays import Floats, FrozenArrays
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations import showing
 from mixoracle.observations.choosing import text_options, with_description
-from mixoracle.observations.columns import ColumnKind, Levels, Spelling, encode_column
+from mixoracle.observations.columns import ColumnKind, Encoded, Levels, Spelling, encode_column
 from mixoracle.observations.described import Columns, Said
 from mixoracle.observations.dialects import TextOptions
 from mixoracle.observations.gathering import (
@@ -145,14 +145,11 @@ class Observations(FrozenArrays):
             )
         columns = InputColumns(array.shape[1])
         choices = Choices(groups, names, categorical, drop)
-        return cls(
-            *gathered(
-                len(array),
-                columns,
-                choices,
-                lambda p, declared: encode_column(array[:, p], columns.describe(p), declared),
-            )
-        )
+
+        def encoded(position: int, declared: bool) -> Encoded:
+            return encode_column(array[:, position], columns.describe(position), declared)
+
+        return cls(*gathered(len(array), columns, choices, encoded))
 
     @classmethod
     def from_arrays(
@@ -213,9 +210,8 @@ class Observations(FrozenArrays):
             out, where they tell it.
         na : words or numbers
             What else stands for a missing value: ``"n.d."``, ``-999``.
-        columns : mapping, Columns or name of a .toml file
-            All of the above in one place, by column: ``{"day": "drop", "hb": {"unit": "g/l"}}``;
-            see :class:`Columns <mixoracle.Columns>`.
+        columns : mapping, :class:`Columns <mixoracle.Columns>` or name of a .toml file
+            All this in one place, by column: ``{"day": "drop", "hb": {"unit": "g/l"}}``.
         """
         spelling = Spelling.of(decimal, na)
         choices = Choices(groups, names, categorical, drop, keep, id, spelling)

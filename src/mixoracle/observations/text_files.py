@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from math import isnan
 from pathlib import Path
@@ -32,6 +32,7 @@ from mixoracle.observations.columns import (
     row_names,
     spelled_number,
 )
+from mixoracle.observations.described import Columns
 from mixoracle.observations.dialects import TextFile, TextOptions, understand
 from mixoracle.observations.gathering import gathered
 from mixoracle.observations.grouping import Choices, declared_columns
@@ -92,7 +93,11 @@ def read_text(
             raise InvalidInputError(f"{what} should hold numbers, as its name says; it holds text")
         return column
 
-    return Observations(*gathered(n_rows, columns, choices, encoded, ids))
+    held = gathered(n_rows, columns, choices, encoded, ids)
+    written = {key: said for key, said in asdict(options).items() if said is not None}
+    read = held.columns or Columns()
+    described = replace(read, table={**read.table, **written})
+    return Observations(*held._replace(columns=described))
 
 
 def text_chunks(
