@@ -83,9 +83,7 @@ def test_values_are_given_with_their_units(learner):
         assert np.array_equal(model.query("H1", given={"weight": spelled}).table, expected)
     with pytest.raises(InvalidInputError, match="with or without its unit kg; got '5 g'"):
         model.query("H1", given={"weight": "5 g"})
-    with pytest.raises(
-        InvalidInputError, match=r"speed should be given as a number, .* got 'fast'"
-    ):
+    with pytest.raises(InvalidInputError, match=r"speed should be given as a number, .*'fast'"):
         model.query("H1", given={"speed": "fast"})
 
 
