@@ -1,10 +1,10 @@
-"""Counts out of a measured depth that scatter more than Poisson counts: how often all is right?
+"""How often all is right where counts out of a measured depth scatter more than Poisson counts.
 
 Three kinds of cells in two phases drive five blocks of four genes. The depth of a cell differs by
 some share, and its counts are negative binomial: of the same size in every cell, as biology is
 usually modelled, or of a size that grows with the depth, as our family assumes because that keeps
 its statistics additive. The script prints how many of some seeds find both causes with their states
-and children; ``--seeds`` and ``--rows`` change how many there are.
+and children; ``--seeds``, ``--rows``, ``--sizes``, ``--spreads`` and ``--oracle`` change the settings.
 """
 
 import argparse
@@ -37,12 +37,12 @@ def cells(n_rows: int, spread: float, size: float, grows: bool, seed: int) -> pd
     return pd.DataFrame({**columns, "depth": np.round(10_000 * depth)})
 
 
-def is_right(table: pd.DataFrame) -> bool:
+def is_right(table: pd.DataFrame, oracle: str) -> bool:
     """Whether both causes are found, with their states and the blocks that they drive."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        learner = LatentGraphLearner(exposure="depth", random_state=0).fit(table, groups=GROUPS)
-    model = learner.model_
+        learner = LatentGraphLearner(oracle, exposure="depth", random_state=0)
+        model = learner.fit(table, groups=GROUPS).model_
     return model.domain_sizes == (3, 2) and model.bipartite.tolist() == TRUTH
 
 
@@ -51,13 +51,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--rows", type=int, default=800)
+    parser.add_argument("--sizes", type=float, nargs="+", default=[10.0, 5.0, 3.0])
+    parser.add_argument("--spreads", type=float, nargs="+", default=[0.2, 0.5])
+    parser.add_argument("--oracle", default="signature")
     given = parser.parse_args()
     print("size  spread of depth  same size in all cells  size grows with depth")
-    for size in (10.0, 5.0, 3.0):
-        for spread in (0.2, 0.5):
+    for size in given.sizes:
+        for spread in given.spreads:
             right = [
                 sum(
-                    is_right(cells(given.rows, spread, size, grows, seed))
+                    is_right(cells(given.rows, spread, size, grows, seed), given.oracle)
                     for seed in range(1, given.seeds + 1)
                 )
                 for grows in (False, True)

@@ -96,6 +96,12 @@ def test_the_command_line_learns_and_predicts_with_it(learned):
         model.predict(frame.drop(columns="depth"))
 
 
+@pytest.mark.parametrize("command", ["report", "check"])
+def test_its_result_is_read_again(learned, command):
+    done = CliRunner().invoke(main, [command, str(learned / "result")])
+    assert done.exit_code == 0, done.stderr
+
+
 def test_drawn_rows_are_read_again(learned):
     drawn = str(learned / "drawn.csv")
     done = CliRunner().invoke(

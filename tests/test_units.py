@@ -210,6 +210,12 @@ def test_letters_behind_numbers_are_no_units():
     assert not is_unit("st")
 
 
+def test_lists_of_numbers_are_no_numbers():
+    frame = pd.DataFrame({"x": np.arange(60.0) % 7, "w": [f"{i},12,3" for i in range(60)]})
+    with pytest.warns(DataWarning, match="'w' .different in every row."):
+        assert Observations.from_frame(frame).names == ("x",)
+
+
 @pytest.mark.parametrize("number", ["{}%", "{} kg", "{},5", "{} m/s"])
 def test_words_among_numbers_are_a_question(number):
     column = [number.format(i) for i in range(30)]

@@ -156,6 +156,8 @@ def test_what_is_refused(columns, choices, says):
         ("columns = 3", "should be tables"),
         ("[table]\ndecimals = ','", "it says 'decimals'; did you mean 'decimal'"),
         ("[table]\nna = 'x'", r"should say na = \[\"n.d.\"\]; got 'x'"),
+        ("[table]\nna = [['x']]", "should say na ="),
+        ("[table]\nna = 3", "should say na ="),
         ("[table]\nexposure = 'visits'", "is taken as 'exposure' in .columns."),
         ("[table]\nexposure = 'total'\n[columns]\nv = 'exposure'", "both name an exposure"),
         ("[columns]\nv = 'gausian'", "columns.toml: 'v' may be taken as .*did you mean 'gaussian'"),

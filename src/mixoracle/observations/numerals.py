@@ -137,7 +137,8 @@ def spells_numeral(text: str) -> bool:
 def spells_quantity(text: str) -> bool:
     """Whether a text spells a number, in a unit that is known or in none."""
     parsed = _Written.parsed([text])
-    return parsed is not None and all(not unit or is_clear_unit(unit) for unit in parsed.units)
+    known = parsed is not None and all(not unit or is_clear_unit(unit) for unit in parsed.units)
+    return known and spells_numeral(text)
 
 
 def spell_numerals(texts: Sequence[str]) -> bool:
