@@ -4,7 +4,7 @@ Three kinds of cells in two phases drive five blocks of four genes. The depth of
 some share, and its counts are negative binomial: of the same size in every cell, as biology is
 usually modelled, or of a size that grows with the depth, as our family assumes because that keeps
 its statistics additive. The script prints how many of some seeds find both causes with their states
-and children; ``--seeds``, ``--rows``, ``--sizes``, ``--spreads`` and ``--oracle`` change the settings.
+and children; ``--seeds``, ``--rows``, ``--sizes``, ``--spreads`` and ``--oracle`` change it.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--rows", type=int, default=800)
-    parser.add_argument("--sizes", type=float, nargs="+", default=[10.0, 5.0, 3.0])
+    parser.add_argument("--sizes", type=float, nargs="+", default=[10.0, 5.0])
     parser.add_argument("--spreads", type=float, nargs="+", default=[0.2, 0.5])
     parser.add_argument("--oracle", default="signature")
     given = parser.parse_args()

@@ -105,7 +105,9 @@ def new_rows(
             f"missing, there are {', '.join(held.names)}"
         )
     if missing is not None:
-        own = held.select(model.observed_names)
+        depth = None if reading.exposure is None else reading.exposure.column
+        also = [depth] if depth is not None and depth in held else []
+        own = held.select([*model.observed_names, *also])
         missing(own.values, own.titles)
     if reading.exposure is not None and exposure is None:  # rows that were learned from
         return NewRows(model, tuple(held[name] for name in model.observed_names))
