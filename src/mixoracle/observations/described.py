@@ -207,9 +207,9 @@ def _from_document(document: Mapping[str, Any]) -> Columns:
                 f"[table] may say {', '.join(_OF_TABLE)}; it says {key!r}"
                 + did_you_mean(key, list(_OF_TABLE))
             )
-        if not isinstance(value, _OF_TABLE[key]) or not all(
-            isinstance(word, str | int | float) for word in (value if key == "na" else ())
-        ):
+        words = value if isinstance(value, list) else []
+        texts = all(isinstance(word, str | int | float) for word in words)
+        if not isinstance(value, _OF_TABLE[key]) or not texts:
             example = {str: '"…"', list: '["n.d."]', bool: "true"}[_OF_TABLE[key]]
             raise InvalidInputError(f"[table] should say {key} = {example}; got {value!r}")
     if table.get("exposure", TOTAL) != TOTAL:
