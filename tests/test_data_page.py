@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mixoracle import LatentGraphLearner, Observations
+from mixoracle import Columns, LatentGraphLearner, Observations
 from mixoracle.cli import main
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import DataWarning, InvalidInputError
@@ -35,12 +35,15 @@ def test_the_page_does_what_it_says(tmp_path, monkeypatch):
                 assert program == "mixoracle"
                 result = CliRunner().invoke(main, arguments)
                 assert result.exit_code == 0, result.output
+        elif language == "toml":
+            Path("columns.toml").write_text(body, encoding="utf-8")
+            assert Columns.read("columns.toml").described["weight"].unit == "kg"
         else:
             printed = io.StringIO()
             with redirect_stdout(printed):
                 exec(compile(body, "data.md", "exec"), shared)
             assert printed.getvalue() == expected
-    assert ran == ["python", "console", "python"]
+    assert ran == ["python", "console", "python", "toml"]
 
 
 def test_the_page_names_what_the_code_knows():

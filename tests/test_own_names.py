@@ -84,6 +84,24 @@ def test_columns_are_evidence_on_the_command_line(fitted, tmp_path):
     assert np.allclose(json.loads(done.stdout)["probabilities"], expected, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["query", "H2", "--given", "H1=1", "--given", "H1=0"], "--given should name H1 once"),
+        (["query", "H1", "--given", "hb=4", "--given", "hb=4"], "--given should name hb once"),
+        (["query", "H1", "--given", "hb=4", "--given", "blood=4,low"], "'blood' or its columns"),
+        (["do", "H1=0", "H1=1", "--of", "blood"], "a target should name H1 once"),
+        (["do", "H1=0", "--of", "blood", "--given", "H1=1"], "'H1' is set by do"),
+    ],
+)
+def test_evidence_is_given_once(fitted, tmp_path, arguments, says):
+    fitted.model_.save(tmp_path)
+    done = CliRunner().invoke(main, [arguments[0], str(tmp_path), *arguments[1:]])
+    assert done.exit_code == 2
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_drawn_rows_have_them_too(fitted):
     drawn, _ = fitted.sample(5, random_state=0)
     assert drawn.titles == ("gene5", "gene7", "hb", "grade")

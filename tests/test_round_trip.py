@@ -42,6 +42,7 @@ def same(learner, model, rows):
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.filterwarnings("ignore:.* new cells are missing")
 @pytest.mark.parametrize(
     ("seed", "exposure", "groups"),
     [(0, None, None), (1, None, None), (5, "minutes", None), (3, "minutes", GROUPS)],

@@ -63,7 +63,7 @@ FOREIGN = (
 TUTORIALS = ("machine", "skills", "cells", "causes")
 HOW_TO = (
     *("how-to/missing-values", "how-to/outlying-values", "how-to/many-columns", "how-to/q-matrix"),
-    *("how-to/resolution", "how-to/new-rows", "how-to/cluster"),
+    *("how-to/resolution", "how-to/counts", "how-to/new-rows", "how-to/cluster"),
     *("data", "results", "questions", "knowledge", "report"),
 )
 EXPLANATION = ("explanation/paper", "explanation/identification", "trust", "method", "constants")

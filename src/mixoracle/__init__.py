@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mixoracle.background import Background, KnownLatent
     from mixoracle.learner import LatentGraphLearner
     from mixoracle.model import CPDAG, JointTable, LatentModel
-    from mixoracle.observations import Observations
+    from mixoracle.observations import Columns, Observations
     from mixoracle.oracles.exact import ExactOracle
     from mixoracle.oracles.kmeans import KMeansOracle
     from mixoracle.oracles.projection import ProjectionOracle
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CPDAG",
     "Background",
+    "Columns",
     "ExactOracle",
     "JointTable",
     "KMeansOracle",
@@ -42,6 +43,7 @@ __all__ = [
 _HOMES = {
     "Background": "mixoracle.background",
     "CPDAG": "mixoracle.model",
+    "Columns": "mixoracle.observations",
     "ExactOracle": "mixoracle.oracles.exact",
     "JointTable": "mixoracle.model",
     "KMeansOracle": "mixoracle.oracles.kmeans",

@@ -24,21 +24,19 @@ from mixoracle._checks import check_whole, make_generator
 from mixoracle._clock import Clock
 from mixoracle.background import Background, checked
 from mixoracle.decoding.wanted import Wanted
-from mixoracle.errors import (
-    AssumptionFailedError,
-    AssumptionWarning,
-)
+from mixoracle.errors import AssumptionFailedError, AssumptionWarning
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.mixtures.columns import repeated_numbers
-from mixoracle.mixtures.exposure import find_exposure
+from mixoracle.mixtures.exposure import exposed
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
+from mixoracle.mixtures.understood import understood
 from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.exposure import Exposure
-from mixoracle.observations import Observations
-from mixoracle.observations.exposure import with_exposure
+from mixoracle.observations import Columns, Observations
+from mixoracle.observations.described import Said
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
 from mixoracle.oracles.counts import ComponentCounts
@@ -241,14 +239,17 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self.domain_sizes = domain_sizes
         self.time_limit = time_limit
 
-    def fit(self, X: Rows, y: object = None, *, groups: Groups | None = None) -> Self:
+    def fit(
+        self, X: Rows, y: object = None, *, groups: Groups | None = None, columns: Said = None
+    ) -> Self:
         """Learn the model behind the rows of ``X``; ``y`` is ignored.
 
         ``groups`` says which columns of an array or a frame are one observed variable, as in
-        :meth:`Observations.from_array <mixoracle.Observations.from_array>`.
+        :meth:`Observations.from_array <mixoracle.Observations.from_array>`; ``columns`` says what
+        each column of a frame is, as :meth:`understood` returns it.
         """
-        source = Source.of(X, groups, self.exposure)
-        observations, exposure = self._exposed(source.learned_from(X))
+        source, read = Source.read(X, groups, self.exposure, columns)
+        observations, exposure = exposed(read, self.exposure, self.families)
         oracle = resolve(self.oracle)
         known = checked(self.knowledge, self.latent_search).resolved(observations.names)
         self._check_steps()
@@ -283,12 +284,10 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self._remember(source, observations)
         return self
 
-    def _exposed(self, observations: Observations) -> tuple[Observations, Exposure | None]:
-        """The observations with what their counts are out of, where that was said."""
-        if self.exposure is None:
-            return observations, None
-        exposure = find_exposure(observations, self.exposure, self.families)
-        return with_exposure(observations, exposure), exposure
+    def understood(self, X: Rows, *, groups: Groups | None = None, columns: Said = None) -> Columns:
+        """What each column of ``X`` is taken for; correct it, and give it to :meth:`fit`."""
+        _, read = Source.read(X, groups, self.exposure, columns)
+        return understood(read, self.families, self.exposure)
 
     def _remember(self, source: Source, observations: Observations) -> None:
         """Keep what results are labelled with: the rows, and the names of their columns."""

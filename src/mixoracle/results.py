@@ -90,7 +90,7 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         """The blocks of new rows in the order of the model, grouped as in fit."""
         model = self._fitted()
         if model.reading is not None and model.reading.exposure is not None:
-            return new_rows(model, X).kept
+            return new_rows(model, X, missing=None).kept
         observations = self._source.observe(X)
         unknown = [name for name in model.observed_names if name not in observations]
         if unknown:

@@ -17,7 +17,7 @@ AMOUNTS = RNG.gamma(2.0, size=300)
 def kinds(block, declared=None, **options):
     observations = Observations.from_arrays({"V": block}, **options)
     has_levels = [levels is not None for levels in observations.levels[0]]
-    return column_kinds("V", observations["V"], has_levels, declared)
+    return column_kinds("V", observations["V"], has_levels, [declared] * len(has_levels))
 
 
 class TestByTheValues:

@@ -286,7 +286,10 @@ def test_values_of_observed_variables_are_evidence(full_model):
         (lambda model: model.do({"X1": 0}), "only latents can be set"),
         (lambda model: model.do({"H1": 0, 0: 1}), "named twice"),
         (lambda model: model.do({"H1": -1}), "H1 has states"),
-        (lambda model: model.do({"H1": 0}).query("H2", {"H1": 1}), "probability 0"),
+        (lambda model: model.do({"H1": 0}).query("H2", {"H1": 1}), "'H1' is set by do"),
+        (lambda model: model.do({"H1": 0}).query("H2", {0: 0}), "'H1' is set by do"),
+        (lambda model: model.query("H3", {"H1": 0, 0: 1}), "give 'H1' once"),
+        (lambda model: model.query("H3", {0: 1, "H1": 1}), "give 'H1' once"),
         (lambda model: model.effect("X1", "H1"), "only latents"),
     ],
 )

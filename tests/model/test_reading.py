@@ -85,6 +85,7 @@ def test_new_tables_of_every_kind(learner):
         model.predict(new.assign(mark=3))
 
 
+@pytest.mark.filterwarnings("ignore:.* new cells are missing")
 def test_rows_that_no_state_explains(learner):
     model, usual = learner.model_, frame(2)
     assert not model.unlike(usual).any()

@@ -206,6 +206,6 @@ def test_the_order_of_levels_ignores_the_order_of_cells(labels, random):
 
 @given(st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "ö", "c c"])), min_size=1))
 def test_codes_point_at_the_labels(cells):
-    values, levels = encode_cells(cells, "c", categorical=True)
+    values, levels, _ = encode_cells(cells, "c", categorical=True)
     back = [None if np.isnan(code) else levels[int(code)] for code in values]
     assert back == cells

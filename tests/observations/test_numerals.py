@@ -32,7 +32,7 @@ NAN = float("nan")
     ],
 )
 def test_numbers_as_people_write_them(cells, numbers):
-    np.testing.assert_array_equal(read_numerals(cells, "c"), numbers)
+    np.testing.assert_array_equal(read_numerals(cells, "c").values, numbers)
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_two_readings_are_a_question():
         match=r"column 'x' holds '1,234', which may be 1234 or 1.234: say which with decimal='.'",
     ):
         read_numerals(["1,234", "5,678"], "column 'x'")
-    assert read_numerals(["1,234"], "c", decimal=",").tolist() == [1.234]
-    assert read_numerals(["1,234"], "c", decimal=".").tolist() == [1234]
-    assert read_numerals(["1,234"], "c", hint=",").tolist() == [1.234]
+    assert read_numerals(["1,234"], "c", decimal=",").values.tolist() == [1.234]
+    assert read_numerals(["1,234"], "c", decimal=".").values.tolist() == [1234]
+    assert read_numerals(["1,234"], "c", hint=",").values.tolist() == [1.234]
 
 
 def test_what_settles_the_decimal_mark():

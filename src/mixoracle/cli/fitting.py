@@ -115,6 +115,7 @@ def fit(
         exposure=settings.get("exposure"),
         n_latents=settings.get("latents"),
         domain_sizes=settings.get("sizes"),
+        time_limit=settings.get("time_limit"),
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -129,7 +130,11 @@ def _write_alternatives(folder: Path, learner: LatentGraphLearner) -> None:
     """Each other candidate as a model that can be asked, compared and exported."""
     held = learner.model_.reading
     plain = held and Reading(
-        held.columns, held.levels, exposure=held.exposure, repeated=held.repeated
+        held.columns,
+        held.levels,
+        exposure=held.exposure,
+        repeated=held.repeated,
+        units=held.units,
     )
     for number, other in enumerate(learner.alternatives_, 1):
         replace(other.model, reading=plain).save(folder / ALTERNATIVES_FOLDER / str(number))

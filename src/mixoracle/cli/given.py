@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from mixoracle.mixtures.columns import Column, read_columns
-from mixoracle.model.exposure import Exposure
-from mixoracle.observations import Observations
+from mixoracle.mixtures.understood import with_families
+from mixoracle.model.exposure import TOTAL, Exposure
+from mixoracle.observations import Columns, Observations
 from mixoracle.observations.exposure import with_exposure
 
 
@@ -35,3 +36,9 @@ class Input:
         """What each column is taken for."""
         exposed = () if self.exposure is None else self.exposure.variables
         return read_columns(self.learned, self.families, exposed)[1]
+
+    @cached_property
+    def described(self) -> Columns:
+        """What each column of the table is taken for, in the form in which it can be corrected."""
+        held = None if self.exposure is None else self.exposure.column or TOTAL
+        return with_families(self.observations, self.columns, held)

@@ -1,34 +1,34 @@
 """From what the user typed to observations that can be learned from.
 
-Groups and types come as text, as a number or as a small TOML or JSON file, families as text;
-whatever is wrong with them or with the data is said in one sentence before anything is learned.
-What each column was taken for is found out here as well, so that it can be shown before and after.
+Whatever is wrong with what was typed or with the data is said in one sentence before anything is
+learned. What each column was taken for is found out here as well, so that it can be shown before
+and after.
 """
 
 from __future__ import annotations
 
-import json
-import tomllib
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from mixoracle.cli.choices import InputChoices, read_families, read_groups, read_types
 from mixoracle.cli.given import Input
-from mixoracle.errors import DataWarning, FileFormatError, InvalidInputError
+from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.families import registry
 from mixoracle.mixtures.columns import Column
 from mixoracle.mixtures.exposure import find_exposure
 from mixoracle.model.exposure import TOTAL
 from mixoracle.observations import ColumnKind, Observations
+from mixoracle.observations.choosing import text_options, with_description
 from mixoracle.observations.columns import Spelling
 from mixoracle.observations.dialects import TextOptions
 from mixoracle.observations.exposure import with_own_group
 from mixoracle.observations.files import read_file
-from mixoracle.observations.grouping import PREFIX, Choices
+from mixoracle.observations.grouping import Choices
 from mixoracle.observations.input_columns import did_you_mean
 from mixoracle.report.words import listed, missing_note
 
@@ -38,25 +38,6 @@ if TYPE_CHECKING:
 _Held = TypeVar("_Held")
 # Fewer rows than this cannot show two components in one variable and tell it from chance.
 FEWEST_ROWS = 30
-
-
-@dataclass(frozen=True)
-class InputChoices:
-    """What the user said about the columns."""
-
-    groups: str | None = None
-    types: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    family: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    id_column: str | None = None
-    sep: str | None = None
-    decimal: str | None = None
-    na: tuple[str, ...] = ()
-    header: bool | None = None
-    encoding: str | None = None
-    exposure: str | None = None
 
 
 def read_input(path: str, choices: InputChoices) -> Input:
@@ -73,16 +54,18 @@ def read_input(path: str, choices: InputChoices) -> Input:
     notes += _check_usable(observations)
     families = _families(observations, kinds, everywhere, declared)
     exposure = None
-    if choices.exposure is not None:
-        families.pop(choices.exposure, None)
-        exposure = find_exposure(observations, choices.exposure, families)
-        notes.append(
-            f"counts are out of the exposure {choices.exposure!r}, which is no measurement"
-        )
-    given = Input(observations, observations.ids, families=families, exposure=exposure)
+    with _in_options(choices):
+        if choices.exposure is not None:
+            families.pop(choices.exposure, None)
+            exposure = find_exposure(observations, choices.exposure, families)
+            notes.append(
+                f"counts are out of the exposure {choices.exposure!r}, which is no measurement"
+            )
+        given = Input(observations, observations.ids, families=families, exposure=exposure)
+        columns = given.columns
     said = (
-        missing_note(given.columns, observations.n_samples),
-        _guess_note(given.columns),
+        missing_note(columns, observations.n_samples),
+        _guess_note(columns),
         *notes,
         *_duplicates(observations),
     )
@@ -97,28 +80,24 @@ def _read(
     choices: InputChoices,
 ) -> tuple[Observations, list[str]]:
     """The observations, and what was noted while they were read, in words of the command line."""
-    with warnings.catch_warnings(record=True) as caught:
+    with _in_options(choices), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
-        try:
-            observations = read_file(
-                path,
-                Choices(
-                    groups,
-                    categorical=categorical,
-                    drop=choices.drop,
-                    keep=choices.keep,
-                    id=choices.id_column,
-                    spelling=Spelling.of(choices.decimal, choices.na),
-                    described=described,
-                ),
-                TextOptions(
-                    SEPARATOR_NAMES.get(choices.sep or "", choices.sep),
-                    choices.header,
-                    choices.encoding,
-                ),
-            )
-        except InvalidInputError as error:
-            raise type(error)(in_options(str(error), choices)) from error
+        chosen = Choices(
+            groups,
+            categorical=categorical,
+            drop=choices.drop,
+            keep=choices.keep,
+            id=choices.id_column,
+            spelling=Spelling.of(choices.decimal, choices.na),
+            described=described,
+        )
+        sep = SEPARATOR_NAMES.get(choices.sep or "", choices.sep)
+        options = TextOptions(sep, choices.header, choices.encoding)
+        observations = read_file(
+            path,
+            with_description(chosen, choices.columns),
+            text_options(options, choices.columns),
+        )
     notes = [in_options(str(warning.message), choices) for warning in caught]
     return observations, notes
 
@@ -153,29 +132,6 @@ def _all_kinds(choices: InputChoices) -> dict[str, ColumnKind]:
     return kinds
 
 
-def read_families(given: tuple[str, ...]) -> tuple[str | None, dict[str, str]]:
-    """``name=family`` pairs, and the family of all other variables where one stands alone."""
-    everywhere: str | None = None
-    declared: dict[str, str] = {}
-    for entry in given:
-        name, found, family = entry.rpartition("=")
-        if family not in registry.names():
-            raise InvalidInputError(
-                f"--family should name one of {', '.join(registry.names())}, as in visits=counts; "
-                f"got {entry!r}"
-            )
-        if declared.get(name, family) != family or (not found and everywhere not in (None, family)):
-            raise InvalidInputError(
-                f"--family should be said once for {name or 'all variables'}; got "
-                f"{declared.get(name, everywhere)} and {family}"
-            )
-        if found:
-            declared[name] = family
-        else:
-            everywhere = family
-    return everywhere, declared
-
-
 def _families(
     observations: Observations,
     kinds: Mapping[str, ColumnKind],
@@ -193,8 +149,14 @@ def _families(
                 f"--family names {name!r}, which is no variable of the data"
                 + did_you_mean(name, names)
             )
-    families = {} if everywhere is None else dict.fromkeys(names, everywhere)
     owners = np.repeat(names, observations.widths).tolist()
+    described = {} if observations.columns is None else observations.columns.families
+    own = {
+        owner
+        for owner, title in zip(owners, observations.titles, strict=True)
+        if title in described
+    }
+    families = {} if everywhere is None else {n: everywhere for n in names if n not in own}
     by_column = _by_column(observations, owners)
     for name, kind in kinds.items():
         if kind is ColumnKind.CONTINUOUS:
@@ -228,9 +190,32 @@ _OPTIONS = {
     "header=True": "--header",
     "header=False": "--no-header",
     "sep=": "--sep ",
+    "drop= leaves": "--drop leaves",
+    "keep= makes": "--keep makes",
+    "id= makes": "--id makes",
+    "id= names": "--id names",
+    "categorical= makes": "--categorical makes",
+    "decimal= and": "--decimal and",
+    "header= and": "--header and",
+    "encoding= and": "--encoding and",
+    "families says": "--family says",
+    "columns says": "--columns says",
+    "columns takes": "--columns takes",
+    "columns describes": "--columns describes",
+    "and columns": "and --columns",
+    "in columns": "in --columns",
 }
 # A tab is hard to type.
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "semicolon": ";", "comma": ","}
+
+
+@contextmanager
+def _in_options(choices: InputChoices) -> Iterator[None]:
+    """Errors in the words of the command line."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise type(error)(in_options(str(error), choices)) from error
 
 
 def in_options(message: str, choices: InputChoices) -> str:
@@ -250,61 +235,6 @@ def in_options(message: str, choices: InputChoices) -> str:
     for word, typed in {**_OPTIONS, "categorical names": f"{option} names"}.items():
         message = message.replace(word, typed)
     return message
-
-
-def read_groups(given: str | None) -> Groups:
-    """None, a width, or the mapping in a TOML or JSON file."""
-    if given is None or given == PREFIX:
-        return given
-    try:
-        return int(given)
-    except ValueError:
-        groups = _read_mapping(given, "--groups")
-    for name, columns in groups.items():
-        listed = columns if isinstance(columns, list) else [columns]
-        if not all(isinstance(column, str | int) for column in listed):
-            raise InvalidInputError(
-                f"--groups should give each variable a list of columns; {name!r} has {columns!r}"
-            )
-    return groups
-
-
-def read_types(given: tuple[str, ...]) -> dict[str, ColumnKind]:
-    """``name=kind`` pairs, or a TOML or JSON file of them."""
-    kinds: dict[str, ColumnKind] = {}
-    known = [kind.value for kind in ColumnKind]
-    for entry in given:
-        name, found, kind = entry.rpartition("=")
-        pairs = {name: kind} if found else _read_mapping(entry, "--types")
-        for column, word in pairs.items():
-            if word not in known:
-                raise InvalidInputError(
-                    f"--types should say {' or '.join(known)}, as in mode=categorical; "
-                    f"{column!r} has {word!r}"
-                )
-            kinds[column] = ColumnKind(word)
-    return kinds
-
-
-def _read_mapping(given: str, option: str) -> dict[str, Any]:
-    file = Path(given)
-    readers = {".toml": tomllib.loads, ".json": json.loads}
-    if file.suffix.lower() not in readers:
-        wanted = "a width, prefix or a file" if option == "--groups" else "name=kind or a file"
-        raise InvalidInputError(
-            f"{option} should be {wanted} that ends in .toml or .json; got {given!r}"
-        )
-    try:
-        document = readers[file.suffix.lower()](file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{option} names {given}; there is no such file") from error
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(
-            f"{given} should be {file.suffix.lower()[1:].upper()}, as its ending says: {error}"
-        ) from error
-    if not isinstance(document, Mapping):
-        raise FileFormatError(f"{given} should map names to columns; it is no such table")
-    return dict(document)
 
 
 def _check_continuous(observations: Observations, kinds: Mapping[str, ColumnKind]) -> None:

@@ -113,10 +113,25 @@ def _sizes(
         'blood = ["hb", "crp", "leu"]',
         'heart = ["pulse", "pressure"]',
         "mixoracle learn survey.csv --categorical region --family visits=counts --out result",
+        "mixoracle learn survey.csv --dry-run --write-columns columns.toml",
+        "mixoracle learn survey.csv --columns columns.toml --out result",
     ),
 )
 @click.argument("data", type=_ANY_FILE)
 @out_option("Folder to leave the result in; needed unless --dry-run.")
+@click.option(
+    "--columns",
+    type=click.Path(),
+    metavar="FILE.toml",
+    help="What each column is, in one place: a file as --write-columns leaves it. The options "
+    "below say the same column by column.",
+)
+@click.option(
+    "--write-columns",
+    type=click.Path(dir_okay=False),
+    metavar="FILE.toml",
+    help="Write what each column was read as, to be corrected and given back by --columns.",
+)
 @click.option(
     "--groups",
     metavar="FILE|N|prefix",
@@ -206,6 +221,12 @@ def _sizes(
     help="Rows up to which the data are believed: a smaller number gives a coarser answer.",
 )
 @click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Leave out what the answer can do without when the time is up.",
+)
+@click.option(
     "--latents", type=click.IntRange(min=0), metavar="M", help="How many hidden causes to find."
 )
 @click.option(
@@ -251,6 +272,8 @@ def command(
     header: bool | None,
     encoding: str | None,
     exposure: str | None,
+    columns: str | None,
+    write_columns: str | None,
     **settings: Any,
 ) -> None:
     """Learn the hidden causes behind DATA (.csv, .tsv, .txt, .parquet, .feather, .xlsx, .npz).
@@ -260,21 +283,34 @@ def command(
     Leaves in the folder of --out: report.html to look at, model.json with its arrays, states.csv
     with the state of every case, graph.svg, run.json and evidence.json.
     """
-    from mixoracle.cli.inputs import InputChoices, read_input
+    from mixoracle.cli.choices import InputChoices
+    from mixoracle.cli.inputs import read_input
+    from mixoracle.observations import Columns
 
     choices = InputChoices(
         *(groups, types, categorical, family, drop, keep, id_column),
-        *(sep, decimal, na, header, encoding, exposure),
-    )
+        *(sep, decimal, na, header, encoding, exposure, Columns.of(columns)),
+    ).completed()
     if out is None and not dry_run:
         raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
     with data_file(data) as file:
         given = read_input(str(file), choices)
+        if write_columns is not None:
+            _write_columns(given, write_columns, force)
         if out is None or dry_run:
             _show_understood(given, quiet, as_json)
             return
         failed = _learn(file, given, out, force, quiet, as_json, {**settings, **asdict(choices)})
     leave_if_failed(strict and failed)
+
+
+def _write_columns(given: Input, path: str, force: bool) -> None:
+    """Leave what the columns were read as in a file."""
+    from mixoracle.errors import InvalidInputError
+
+    if Path(path).exists() and not force:
+        raise InvalidInputError(f"{path} exists already; choose another file, or say --force")
+    given.described.write(path)
 
 
 def _learn(
@@ -327,4 +363,9 @@ def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
     terminal.print(text.understood_table(given.columns, held.names, held.n_samples))
     for note in given.notes:
         terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
-    terminal.print("Nothing was learned (--dry-run).", markup=False)
+    terminal.print(
+        "Nothing was learned (--dry-run). To correct how the data were read, change the file that "
+        "--write-columns FILE.toml leaves, and give it back by --columns FILE.toml.",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -66,7 +66,8 @@ def command(
     each case: the state of each hidden cause, how likely it is, and which measurements are unlike
     everything learned, if any.
     """
-    from mixoracle.cli.inputs import SEPARATOR_NAMES, InputChoices, in_options
+    from mixoracle.cli.choices import InputChoices
+    from mixoracle.cli.inputs import SEPARATOR_NAMES, in_options
     from mixoracle.model import LatentModel
     from mixoracle.observations.columns import Spelling
     from mixoracle.observations.dialects import TextOptions
@@ -232,7 +233,7 @@ def _predict(told: _Told, file: Path, target: Path, spelling: Spelling, options:
                 sure = [f"P({name})" for name in model.latent_names]
                 title = told.id_column or "row"
                 writer.writerow([*map(text_cell, (title, *model.latent_names)), *sure, "unlike"])
-            rows = new_rows(model, chunk, spelled, told.level_unseen)
+            rows = new_rows(model, chunk, spelled, told.level_unseen, missing=None)
             _write(told, writer, told.names_of(chunk), rows)
         text.flush()
         text.detach()

@@ -19,8 +19,10 @@ from mixoracle.families.registry import LEVELS, NUMBERS, entries, entry, names, 
 Families = str | Mapping[str, str] | None
 
 
-def checked_families(families: Families, variables: Sequence[str]) -> dict[str, str]:
-    """The declared family of each variable that has one; a single name is for all."""
+def checked_families(
+    families: Families, variables: Sequence[str], columns: Sequence[str] = ()
+) -> dict[str, str]:
+    """The declared family of each variable or column that has one; a single name is for all."""
     if families is None:
         return {}
     if not isinstance(families, str | Mapping):
@@ -30,7 +32,7 @@ def checked_families(families: Families, variables: Sequence[str]) -> dict[str, 
         )
     declared = dict.fromkeys(variables, families) if isinstance(families, str) else dict(families)
     for variable, family in declared.items():
-        if variable not in variables:
+        if variable not in variables and variable not in columns:
             raise InvalidInputError(
                 f"families are declared for observed variables ({', '.join(variables[:5])}…); "
                 f"there is none called {variable!r}"
@@ -44,18 +46,18 @@ def checked_families(families: Families, variables: Sequence[str]) -> dict[str, 
 
 
 def column_kinds(
-    variable: str, block: Floats, has_levels: Sequence[bool], declared: str | None
+    variable: str, block: Floats, has_levels: Sequence[bool], declared: Sequence[str | None]
 ) -> list[str]:
     """The family of each column of a variable; what the values cannot be is refused."""
     kinds = []
-    for column, with_levels in zip(block.T, has_levels, strict=True):
+    for column, with_levels, family in zip(block.T, has_levels, declared, strict=True):
         seen = column[~np.isnan(column)]
         if with_levels:
             kinds.append(LEVELS)
-        elif declared is None:
+        elif family is None:
             found = (known.name for known in entries() if known.recognises(seen))
             kinds.append(next(found, NUMBERS))
         else:
-            entry(declared).check(seen, variable)
-            kinds.append(declared)
+            entry(family).check(seen, variable)
+            kinds.append(family)
     return kinds

@@ -16,12 +16,13 @@ from itertools import groupby
 import numpy as np
 
 from mixoracle._arrays import Floats
+from mixoracle.errors import InvalidInputError
 from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
 from mixoracle.families.counts import COUNTS
 from mixoracle.families.exposure import EXPOSURE
 from mixoracle.mixtures.ties import repeated_values
-from mixoracle.model.reading import Repeated
+from mixoracle.model.reading import Repeated, with_unit
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import recognise_answers
 
@@ -36,7 +37,8 @@ class Column:
     ``levels`` are its labels by code, None where it has none; ``guessed`` says that its numbers
     were taken as levels or counts without anybody having said so. ``low`` and ``high`` are the
     smallest and largest number, or the first and last level. ``repeated`` are numbers that occur
-    far more often than their neighbours, which were treated as missing.
+    far more often than their neighbours, which were treated as missing. ``unit`` is that of its
+    numbers, empty where it has none.
     """
 
     title: str
@@ -48,6 +50,12 @@ class Column:
     low: str
     high: str
     repeated: tuple[float, ...] = ()
+    unit: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title with the unit, as it stands above numbers."""
+        return with_unit(self.title, self.unit)
 
     @property
     def n_levels(self) -> int:
@@ -67,18 +75,23 @@ def read_columns(
 
     The last column of the variables ``exposed`` is the exposure that their counts are out of.
     """
-    declared = checked_families(families, observations.names)
+    declared = declared_families(observations, families)
     recognised = recognise_answers(observations, keep={*declared, *exposed})
     columns: list[Column] = []
+    units = observations.units
     for i, name in enumerate(observations.names):
         own_levels = recognised.levels[i]
         has_levels = [levels is not None for levels in own_levels]
         own = slice(None, -1 if name in exposed else None)
-        kinds = column_kinds(name, recognised[i][:, own], has_levels[own], declared.get(name))
+        titles = observations.titles[len(columns) :][: len(own_levels)]
+        said = [declared.get(title, declared.get(name)) for title in titles]
+        kinds = column_kinds(name, recognised[i][:, own], has_levels[own], said[own])
         if name in exposed:
             counts = [
-                levels is None and are_counts(values)
-                for levels, values in zip(own_levels[own], recognised[i].T[own], strict=True)
+                levels is None and family in (None, COUNTS.name) and are_counts(values)
+                for levels, values, family in zip(
+                    own_levels[own], recognised[i].T[own], said[own], strict=True
+                )
             ]
             kinds = [COUNTS.name if c else kind for c, kind in zip(counts, kinds, strict=True)]
             kinds.append(EXPOSURE.name)
@@ -88,17 +101,46 @@ def read_columns(
             low, high = _range(values, levels)
             columns.append(
                 Column(
-                    title=observations.titles[len(columns)],
+                    title=titles[c],
                     observed=i,
                     family=family,
                     levels=levels,
-                    guessed=not was_text and name not in declared and family not in _NEVER_GUESSED,
+                    guessed=not was_text and said[c] is None and family not in _NEVER_GUESSED,
                     missing=int(np.isnan(values).sum()),
                     low=low,
                     high=high,
+                    unit=units[len(columns)],
                 )
             )
     return recognised, tuple(columns)
+
+
+def declared_families(observations: Observations, families: Families) -> dict[str, str]:
+    """The declared family of each variable or column that has one.
+
+    The caller declares them, and so does who described the columns of the table; of one column
+    they must not say different things.
+    """
+    names, titles = observations.names, observations.titles
+    declared = checked_families(families, names, titles)
+    described = {} if observations.columns is None else observations.columns.families
+    owners = dict(zip(titles, np.repeat(names, observations.widths).tolist(), strict=True))
+    levels = dict(
+        zip(titles, (held for block in observations.levels for held in block), strict=True)
+    )
+    for title, family in described.items():
+        if levels.get(title) is not None and family != registry.LEVELS:
+            raise InvalidInputError(
+                f"columns takes {title!r} as {family}, but it holds text; correct the cells, or "
+                f"take it as {registry.LEVELS}"
+            )
+        for name in (title, owners.get(title, title)):
+            if not isinstance(families, str) and declared.get(name, family) != family:
+                raise InvalidInputError(
+                    f"the family of {name!r} is declared twice: columns says {family}, families "
+                    f"says {declared[name]}; leave one of them out"
+                )
+    return {**declared, **{title: f for title, f in described.items() if title in owners}}
 
 
 def are_counts(values: Floats) -> bool:

@@ -11,13 +11,35 @@ import numpy as np
 
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.families.choice import Families, checked_families
+from mixoracle.families.choice import Families
 from mixoracle.families.counts import COUNTS
-from mixoracle.mixtures.columns import are_counts
+from mixoracle.mixtures.columns import are_counts, declared_families
 from mixoracle.model.exposure import TOTAL, Exposure
 from mixoracle.observations import Observations
-from mixoracle.observations.exposure import exposure_of
+from mixoracle.observations.exposure import exposure_of, with_exposure
 from mixoracle.observations.input_columns import did_you_mean
+
+
+def exposed(
+    observations: Observations, exposure: str | None, families: Families
+) -> tuple[Observations, Exposure | None]:
+    """The observations with what their counts are out of, where that was said."""
+    exposure = said_exposure(observations, exposure)
+    if exposure is None:
+        return observations, None
+    found = find_exposure(observations, exposure, families)
+    return with_exposure(observations, found), found
+
+
+def said_exposure(observations: Observations, exposure: str | None) -> str | None:
+    """The exposure that the caller names, or who described the columns of the table."""
+    described = None if observations.columns is None else observations.columns.exposure
+    if exposure is not None and described not in (None, exposure):
+        raise InvalidInputError(
+            f"there may be one exposure: columns says {described!r}, and exposure= names "
+            f"{exposure!r}; leave one of them out"
+        )
+    return described if exposure is None else exposure
 
 
 def find_exposure(observations: Observations, exposure: str, families: Families) -> Exposure:
@@ -39,9 +61,10 @@ def find_exposure(observations: Observations, exposure: str, families: Families)
     own, totalled = [], []
     owners = np.repeat(observations.names, observations.widths).tolist()
     levels = [held for block in observations.levels for held in block]
-    declared = checked_families(families, observations.names)
+    declared = declared_families(observations, families)
     for place, name in enumerate(owners):
-        may_be = levels[place] is None and declared.get(name, COUNTS.name) == COUNTS.name
+        family = declared.get(observations.titles[place], declared.get(name, COUNTS.name))
+        may_be = levels[place] is None and family == COUNTS.name
         if may_be and name != column and are_counts(observations.values[:, place]):
             own.append(name)
             totalled.append(observations.column_names[place])

@@ -26,10 +26,12 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Entry
 from mixoracle.model.factorisation import factorised, marginal_in_place, truncated
 from mixoracle.model.graphs import Edge
+from mixoracle.model.reading import with_unit
 from mixoracle.model.state_names import state_number
 from mixoracle.model.variables import (
     Resolved,
     Variable,
+    given_latents,
     latent_index,
     likelihood_of,
     name_of,
@@ -136,6 +138,11 @@ class Intervention:
     ) -> Bounds:
         """The range of P(of | do(targets), given) over the equivalence class."""
         model, wanted = self.model, resolve_all(self.model, of)
+        for latent in {*given_latents(model, given)} & {node for node, _ in self.targets}:
+            raise InvalidInputError(
+                f"{model.latent_names[latent]!r} is set by do, so its state cannot be given as "
+                "well: leave one of them out"
+            )
         evidence = likelihood_of(model, given)
         averages, mean_of = _averages(model, wanted)
         parts = []
@@ -302,7 +309,9 @@ def _title(model: LatentModel, observed: int, entry: Entry, name: str, width: in
     """What an average is of: columns and levels by their own names where the model knows them."""
     if model.reading is None:
         return entry.title(name, width)
-    column = model.reading.columns[observed][entry.column]
+    column = with_unit(
+        model.reading.columns[observed][entry.column], model.reading.units[observed][entry.column]
+    )
     levels = model.reading.levels[observed][entry.column]
     if entry.level is None:
         return column

@@ -194,8 +194,8 @@ class LatentModel(FrozenArrays):
         ----------
         table : frame, mapping of arrays, Observations or array
             Read as the one that was learned from: named columns in any order, further ones left
-            alone; columns of an array by place. Values may be missing; levels that were never seen
-            count as missing, with a warning.
+            alone; columns of an array by place. Values may be missing, and levels that were never
+            seen count as missing; a warning (DataWarning) says how many are.
         """
         from mixoracle.observations.new_rows import new_rows
 

@@ -47,6 +47,7 @@ class Reading:
     exposure : what counts are out of; the variables out of it have it as one more, last column
     repeated : for each column of each variable the numbers that occur far more often than those
         next to them, and count as missing
+    units : for each column of each variable the unit of its numbers, empty where it has none
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -56,6 +57,7 @@ class Reading:
     together: float = _NOTHING
     exposure: Exposure | None = None
     repeated: Repeated = field(default=())
+    units: tuple[tuple[str, ...], ...] = field(default=())
 
     def __post_init__(self) -> None:
         n = len(self.columns)
@@ -65,8 +67,11 @@ class Reading:
         if not self.repeated:
             nothing = tuple(((),) * len(block) for block in self.columns)
             object.__setattr__(self, "repeated", nothing)
+        if not self.units:
+            object.__setattr__(self, "units", tuple(("",) * len(block) for block in self.columns))
         widths = [len(block) for block in self.columns]
-        by_column = ([len(block) for block in held] for held in (self.levels, self.repeated))
+        every = (self.levels, self.repeated, self.units)
+        by_column = ([len(block) for block in held] for held in every)
         if not all(held == widths for held in by_column) or not all(
             len(held) == n for held in (self.set_aside, self.usual)
         ):
@@ -106,6 +111,7 @@ class Reading:
             "together": _or_none(self.together),
             "exposure": None if self.exposure is None else self.exposure.to_json(),
             "repeated": [[list(held) for held in block] for block in self.repeated],
+            "units": [list(block) for block in self.units],
         }
 
     @staticmethod
@@ -127,6 +133,7 @@ class Reading:
                 tuple(tuple(map(_number, _list(held))) for held in _list(block))
                 for block in _list(document.get("repeated", []))
             ),
+            tuple(tuple(map(_text, _list(block))) for block in _list(document.get("units", []))),
         )
 
 
@@ -139,6 +146,7 @@ def learned_reading(
     limits: Floats,
     exposure: Exposure | None = None,
     repeated: Repeated = (),
+    units: Sequence[Sequence[str]] = (),
 ) -> Reading:
     """The reading of a model that was learned from these blocks.
 
@@ -162,7 +170,13 @@ def learned_reading(
         together,
         exposure,
         repeated,
+        tuple(map(tuple, units)),
     )
+
+
+def with_unit(title: str, unit: str) -> str:
+    """What stands above numbers: their title, and their unit where they have one."""
+    return f"{title} ({unit})" if unit else title
 
 
 def unlike(model: LatentModel, reading: Reading, blocks: Sequence[Floats]) -> Bools:

@@ -18,6 +18,7 @@ from mixoracle.model.state_names import state_number
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
+    from mixoracle.model.reading import Reading
 
 Variable = str | int
 Resolved = tuple[bool, int]  # whether it is a latent, and which
@@ -69,8 +70,21 @@ def name_of(model: LatentModel, variable: Resolved) -> str:
     return model.latent_names[index] if is_latent else model.observed_names[index]
 
 
+def given_latents(model: LatentModel, given: Mapping[Variable, Any] | None) -> list[int]:
+    """The latents whose state is given, each once: a name and a number may mean the same."""
+    named = [name for name in given or {} if _column_place(model, name) is None]
+    latents = [index for is_latent, index in (resolve(model, n) for n in named) if is_latent]
+    for index in latents:
+        if latents.count(index) > 1:
+            raise InvalidInputError(
+                f"a question should give {model.latent_names[index]!r} once; it is given twice"
+            )
+    return latents
+
+
 def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> Floats:
     """How likely the evidence is in each joint state, up to a constant factor."""
+    given_latents(model, given)
     likelihood = np.ones(model.domain_sizes)
     values: dict[int, Any] = {}
     for name, value in (given or {}).items():
@@ -163,8 +177,23 @@ def _coded(model: LatentModel, observed: int, value: Any) -> Any:
                 f"{reading.columns[observed][place]} has the levels {', '.join(levels)}; got "
                 f"{cell!r}"
             )
-        coded.append(cell if code is None else code)
+        spelled = code is None and isinstance(cell, str)
+        coded.append(_number(reading, observed, place, cell) if spelled else code)
     return [*coded, *cells[len(coded) :]]
+
+
+def _number(reading: Reading, observed: int, place: int, cell: str) -> float:
+    """A number that is spelled, with the unit of its column or without."""
+    unit = reading.units[observed][place]
+    bare = cell.strip().removeprefix(unit).removesuffix(unit)
+    try:
+        return float(bare)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{reading.columns[observed][place]} should be given as a number"
+            + (f", with or without its unit {unit}" if unit else "")
+            + f"; got {cell!r}"
+        ) from error
 
 
 def state_labels(model: LatentModel, variable: Resolved) -> Integers:

@@ -4,13 +4,15 @@
 It is made from arrays, frames or files, checks itself, and never changes. A missing value is NaN;
 a categorical column holds the codes of its levels.
 
-``grouping`` decides which columns make which variable, ``columns`` turns one column into numbers,
+``described`` is what the columns of a table are, in one place; ``grouping`` decides which of them
+make which variable, ``columns`` turns one column into numbers,
 ``gathering`` checks the columns and puts them together, ``files`` and ``text_files`` read and
 write, and ``record`` is the record itself.
 """
 
 from mixoracle.observations.annotated import from_anndata
 from mixoracle.observations.columns import ColumnKind
+from mixoracle.observations.described import Columns
 from mixoracle.observations.record import Observations
 
-__all__ = ["ColumnKind", "Observations", "from_anndata"]
+__all__ = ["ColumnKind", "Columns", "Observations", "from_anndata"]

@@ -17,6 +17,7 @@ import numpy as np
 from mixoracle._arrays import Floats
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.observations.columns import Levels, encode_numbers
+from mixoracle.observations.input_columns import shown
 from mixoracle.observations.record import Observations
 
 # A scale of marks has at most so many points; more different whole numbers are counts or sizes.
@@ -26,7 +27,7 @@ _ROWS_PER_LEVEL = 10
 
 
 def recognise_answers(observations: Observations, keep: Collection[str] = ()) -> Observations:
-    """Make columns of answers categorical, but for the variables ``keep``."""
+    """Make columns of answers categorical, but for the variables and columns ``keep``."""
     owners = np.repeat(observations.names, observations.widths)
     numbers = [held is None for block in observations.levels for held in block]
     return with_levels(
@@ -34,7 +35,9 @@ def recognise_answers(observations: Observations, keep: Collection[str] = ()) ->
         [
             place
             for place, column in enumerate(observations.values.T)
-            if numbers[place] and owners[place] not in keep and _are_answers(column)
+            if numbers[place]
+            and not {owners[place], observations.titles[place]} & set(keep)
+            and _are_answers(column)
         ],
     )
 
@@ -47,7 +50,7 @@ def with_levels(observations: Observations, places: Sequence[int]) -> Observatio
     owners = np.repeat(observations.names, observations.widths)
     values = observations.values.copy()
     for place in places:
-        values[:, place], flat[place] = encode_numbers(values[:, place], owners[place], True)
+        values[:, place], flat[place], _ = encode_numbers(values[:, place], owners[place], True)
     ends = np.cumsum(observations.widths)
     levels = tuple(
         tuple(flat[end - width : end]) for end, width in zip(ends, observations.widths, strict=True)
@@ -81,6 +84,22 @@ def warn_of_unseen(name: str, lost: int, cells: int, level: str) -> None:
     )
 
 
+def warn_of_missing(values: Floats, titles: Sequence[str]) -> None:
+    """Warn of missing values in new rows, (N, columns)."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return
+    named = [title for title, column in zip(titles, missing.T, strict=True) if column.any()]
+    empty = int(missing.all(axis=1).sum())
+    warnings.warn(
+        f"{missing.sum()} of {values.size} new cells are missing (in {shown(named)}); the others "
+        "of their row decide"
+        + (f", and {empty} rows without any value get the most frequent states" * bool(empty)),
+        DataWarning,
+        stacklevel=4,
+    )
+
+
 def conform(
     observations: Observations,
     names: tuple[str, ...],
@@ -100,6 +119,7 @@ def conform(
                 f"{name} should have {len(known)} columns as in the rows that were learned from; "
                 f"got {len(given)}"
             )
+        _check_units(observations, like, name)
         if any(held is not None for held in (*known, *given)):
             columns = [
                 _recoded(block[:, c], given[c], known[c], titles[c], report)
@@ -108,6 +128,16 @@ def conform(
             block = np.stack(columns, axis=1)
         blocks.append(block)
     return blocks
+
+
+def _check_units(observations: Observations, like: Observations, name: str) -> None:
+    """Refuse numbers of a variable in another unit than those that were learned from."""
+    new, old = (held.select(name) for held in (observations, like))
+    for title, unit, learned in zip(old.titles, new.units, old.units, strict=True):
+        if unit and learned and unit != learned:
+            raise InvalidInputError(
+                f"{title} was learned in {learned}; new rows hold it in {unit}: convert them"
+            )
 
 
 def _recoded(
@@ -122,7 +152,7 @@ def _recoded(
                 f"{given[int(column[there][0])]!r}: give numbers"
             )
         return column
-    codes, labels = (column, given) if given is not None else encode_numbers(column, name, True)
+    codes, labels = (column, given) if given is not None else encode_numbers(column, name, True)[:2]
     assert labels is not None  # encode_numbers was asked for levels
     if labels == known:
         return codes

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.observations.numerals import DECIMAL_MARKS, read_numerals
+from mixoracle.observations.numerals import DECIMAL_MARKS, Numerals, not_both, read_numerals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,14 @@ _UNPRINTABLE_CATEGORIES = ("Cc", "Cs")
 _BYTE_ORDER_MARK = "\ufeff"
 
 Levels = tuple[str, ...]
-Encoded = tuple[Floats, Levels | None]
+
+
+class Encoded(NamedTuple):
+    """The numbers of a column, what they are codes of, if anything, and the unit in its cells."""
+
+    values: Floats
+    levels: Levels | None = None
+    unit: str = ""
 
 
 class ColumnKind(Enum):
@@ -166,6 +173,7 @@ def encode_series(
     what: str,
     categorical: bool = False,
     spelling: Spelling = NO_REMARKS,
+    unit: str = "",
 ) -> Encoded:
     """Encode a column of a frame, whatever its dtype stores missing values as."""
     import pandas as pd
@@ -178,7 +186,7 @@ def encode_series(
     if dtype.kind in "fiu" and not categorical:
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return encode_numbers(spelling.without_missing(numbers), what)
-    return encode_cells(series.to_numpy(dtype=object).tolist(), what, categorical, spelling)
+    return encode_cells(series.to_numpy(dtype=object).tolist(), what, categorical, spelling, unit)
 
 
 def _encode_categories(series: pd.Series[Any], what: str) -> Encoded:
@@ -189,7 +197,7 @@ def _encode_categories(series: pd.Series[Any], what: str) -> Encoded:
     codes = np.full(len(labels) + 1, np.nan)
     kept = [i for i, label in enumerate(labels) if label is not None]
     codes[kept] = np.arange(len(kept))
-    return codes[series.cat.codes.to_numpy()], levels
+    return Encoded(codes[series.cat.codes.to_numpy()], levels)
 
 
 def encode_numbers(values: NDArray[Any], what: str, categorical: bool = False) -> Encoded:
@@ -202,17 +210,24 @@ def encode_numbers(values: NDArray[Any], what: str, categorical: bool = False) -
                 f"{what} should hold finite numbers; row {row} is {numbers[row]}: "
                 "write NaN where the value is missing"
             )
-        return numbers, None
+        return Encoded(numbers)
     distinct, inverse = np.unique(values, return_inverse=True)
     labels = [None if is_missing(held) else _label(held, what) for held in distinct.tolist()]
-    codes, levels = _encode_labels(labels)
-    return codes[inverse.ravel()], levels
+    codes, levels, _ = _encode_labels(labels)
+    return Encoded(codes[inverse.ravel()], levels)
 
 
 def encode_cells(
-    cells: Sequence[Any], what: str, categorical: bool = False, spelling: Spelling = NO_REMARKS
+    cells: Sequence[Any],
+    what: str,
+    categorical: bool = False,
+    spelling: Spelling = NO_REMARKS,
+    unit: str = "",
 ) -> Encoded:
-    """Encode a list of Python objects: numbers, text, truth values, missing."""
+    """Encode a list of Python objects: numbers, text, truth values, missing.
+
+    ``unit`` is the one that numbers are known to have.
+    """
     present = [None if is_missing(cell, spelling) else cell for cell in cells]
     types = {type(cell) for cell in present if cell is not None}
     foreign = [
@@ -226,6 +241,11 @@ def encode_cells(
             "objects: convert them"
         )
     truths = {held for held in types if issubclass(held, (bool, np.bool_))}
+    if categorical and unit and types == {str}:
+        # Levels that are numbers in a unit go by their numbers, as those that nobody declared.
+        written = _written_numbers(present, what, spelling, unit)
+        if written is not None:
+            return encode_numbers(written.values, what, True)._replace(unit=written.unit)
     if categorical or (types and types == truths):
         return _encode_labels([None if c is None else _label(c, what) for c in present])
     if not any(issubclass(held, str) for held in types) and not truths:
@@ -234,19 +254,21 @@ def encode_cells(
         )
         return encode_numbers(numbers, what)
     if types == {str}:
-        written = _written_numbers(present, what, spelling)
+        written = _written_numbers(present, what, spelling, unit)
         if written is not None:
-            return encode_numbers(written, what)
+            return encode_numbers(written.values, what)._replace(unit=written.unit)
     return _encode_spelled(present, what)
 
 
-def _written_numbers(cells: Sequence[str | None], what: str, spelling: Spelling) -> Floats | None:
+def _written_numbers(
+    cells: Sequence[str | None], what: str, spelling: Spelling, unit: str
+) -> Numerals | None:
     """Text that spells numbers as people write them, where Python would not read it as it is."""
     if spelling.decimal != "," and not any(
         cell is not None and spelled_number(cell) is None for cell in cells
     ):
         return None
-    return read_numerals(cells, what, spelling.decimal, spelling.hint)
+    return read_numerals(cells, what, spelling.decimal, spelling.hint, unit)
 
 
 def _encode_spelled(cells: Sequence[Any], what: str) -> Encoded:
@@ -269,19 +291,14 @@ def _encode_spelled(cells: Sequence[Any], what: str) -> Encoded:
         return encode_numbers(numbers, what)
     if first_number is None:
         return _encode_labels([None if cell is None else _label(cell, what) for cell in cells])
-    raise InvalidInputError(
-        f"{what} should hold numbers or labels, not both; row {first_number} is "
-        f"{cells[first_number]!r} and row {first_text} is {cells[first_text]!r}: "
-        "mark missing numbers by NaN or an empty cell, name the word with na=, or declare the "
-        "column categorical"
-    )
+    raise not_both(what, cells, first_number, first_text)
 
 
 def _encode_labels(labels: Sequence[str | None]) -> Encoded:
     levels = sorted_levels(label for label in labels if label is not None)
     position: dict[str | None, float] = {label: float(i) for i, label in enumerate(levels)}
     position[None] = np.nan
-    return np.array([position[label] for label in labels], dtype=np.float64), levels
+    return Encoded(np.array([position[label] for label in labels], dtype=np.float64), levels)
 
 
 def is_missing(cell: Any, spelling: Spelling = NO_REMARKS) -> bool:

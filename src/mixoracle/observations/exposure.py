@@ -73,4 +73,5 @@ def with_exposure(observations: Observations, exposure: Exposure) -> Observation
         tuple(levels),
         observations.ids,
         tuple(inputs),
+        observations.columns,
     )

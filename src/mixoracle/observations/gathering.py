@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
+from mixoracle.observations.choosing import read_as
 from mixoracle.observations.columns import (
     MISSING_WORDS,
     Encoded,
@@ -19,13 +20,17 @@ from mixoracle.observations.columns import (
     encode_series,
     row_names,
 )
+from mixoracle.observations.described import Columns
 from mixoracle.observations.frames import as_dense, as_frame, flat_frame
-from mixoracle.observations.grouping import Choices, Plan, column_names
+from mixoracle.observations.grouping import Choices, column_names
 from mixoracle.observations.input_columns import InputColumns, shown
 from mixoracle.observations.screening import reason_of_series, screened
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Enough rows to tell data sets apart without reading hundreds of megabytes for one hash.
+_ROWS_HASHED = 64
 
 
 class Gathered(NamedTuple):
@@ -37,28 +42,36 @@ class Gathered(NamedTuple):
     levels: tuple[tuple[Levels | None, ...], ...]
     ids: tuple[str, ...] | None = None
     inputs: tuple[str, ...] | None = None
+    columns: Columns | None = None
 
 
 def gathered(
     n_samples: int,
-    plan: Plan,
-    encoded: Callable[[int], Encoded],
+    columns: InputColumns,
+    choices: Choices,
+    encoded: Callable[[int, bool], Encoded],
     ids: tuple[str, ...] | None = None,
-    labels: Sequence[str] | None = None,
 ) -> Gathered:
-    """Put the encoded input columns in the order of the plan."""
+    """Put the encoded input columns in the order of the choices.
+
+    ``encoded`` is told whether a column was declared categorical.
+    """
+    plan, declared = choices.applied(columns)
     values = np.empty((n_samples, len(plan.order)))
     levels: list[tuple[Levels | None, ...]] = []
-    target = 0
+    units: list[str] = []
     for block in plan.members:
         held: list[Levels | None] = []
         for position in block:
-            values[:, target], column_levels = encoded(position)
+            values[:, len(units)], column_levels, unit = encoded(position, position in declared)
             held.append(column_levels)
-            target += 1
+            units.append(unit or choices.said.unit(columns.title(position)))
         levels.append(tuple(held))
-    inputs = None if labels is None else tuple(labels[position] for position in plan.order)
-    return Gathered(frozen(values), plan.names, plan.widths, tuple(levels), ids, inputs)
+    inputs = None if columns.labels is None else tuple(columns.labels[p] for p in plan.order)
+    described = read_as(columns, choices, plan, declared, units)
+    return Gathered(
+        *(frozen(values), plan.names, plan.widths, tuple(levels), ids, inputs, described)
+    )
 
 
 def gathered_blocks(
@@ -68,22 +81,25 @@ def gathered_blocks(
     widths = [block.shape[1] for block in blocks.values()]
     # Named this way, the columns group by themselves into the blocks they came from.
     columns = InputColumns.named(column_names(list(blocks), widths))
-    plan, declared = choices.applied(columns)
+    choices.said.check(columns)
     flat = [block[:, c] for block in blocks.values() for c in range(block.shape[1])]
 
-    def encoded(position: int) -> Encoded:
-        column = encode_column(flat[position], columns.describe(position), position in declared)
+    def encoded(position: int, categorical: bool) -> Encoded:
+        column = encode_column(flat[position], columns.describe(position), categorical)
         known = levels[position] if levels else None
-        return column if known is None else (column[0], known)
+        return column if known is None else Encoded(column.values, known)
 
     own = choices.id_position(columns)
     ids = None
     if own is not None:
-        codes, labels = encode_column(flat[own], columns.describe(own), categorical=True)
+        codes, labels, _ = encode_column(flat[own], columns.describe(own), categorical=True)
         known = (levels[own] if levels else None) or labels or ()
         held = flat[own] if levels and levels[own] else codes
         ids = tuple("" if np.isnan(code) else known[int(code)] for code in held)
-    return gathered(len(flat[0]), plan, encoded, ids)
+    n_samples = len(flat[0]) if flat else 0
+    held_as = gathered(n_samples, columns, choices, encoded, ids)
+    # Columns of blocks have no names of their own; what was said of them goes by those of theirs.
+    return held_as if choices.said.described else held_as._replace(inputs=None, columns=None)
 
 
 def gathered_frame(X: Any, choices: Choices) -> Gathered:
@@ -100,6 +116,7 @@ def gathered_frame(X: Any, choices: Choices) -> Gathered:
 
 def screened_frame(frame: pd.DataFrame, columns: InputColumns, choices: Choices) -> Choices:
     """The choices without the columns of a frame that are no measurements."""
+    choices.said.check(columns)
     return screened(
         columns,
         choices,
@@ -109,15 +126,14 @@ def screened_frame(frame: pd.DataFrame, columns: InputColumns, choices: Choices)
 
 def gathered_columns(frame: pd.DataFrame, columns: InputColumns, choices: Choices) -> Gathered:
     """Take the columns of a flat frame, screened already."""
-    plan, declared = choices.applied(columns)
     own = choices.id_position(columns)
     ids = None if own is None else row_names(frame.iloc[:, own].tolist(), columns.describe(own))
 
-    def encoded(position: int) -> Encoded:
-        what = columns.describe(position)
-        return encode_series(frame.iloc[:, position], what, position in declared, choices.spelling)
+    def encoded(position: int, categorical: bool) -> Encoded:
+        what, unit = columns.describe(position), choices.said.unit(columns.title(position))
+        return encode_series(frame.iloc[:, position], what, categorical, choices.spelling, unit)
 
-    return gathered(len(frame), plan, encoded, ids, columns.labels)
+    return gathered(len(frame), columns, choices, encoded, ids)
 
 
 def frozen(values: Floats) -> Floats:
@@ -170,6 +186,26 @@ def frozen_values(values: ArrayLike) -> Floats:
     if kept and not array.flags.writeable:
         return array
     return frozen(np.array(array, dtype=np.float64, order="C"))
+
+
+def checked_texts(
+    texts: Iterable[object] | None, count: int, what: str, of: str
+) -> tuple[str, ...] | None:
+    """One text for each row or column, where there are any."""
+    held = None if texts is None else tuple(map(str, texts))
+    if held is not None and len(held) != count:
+        raise InvalidInputError(
+            f"{what} should name each of the {count} {of}; got {len(held)} of them"
+        )
+    return held
+
+
+def fingerprint(values: Floats) -> bytes:
+    """The first rows; equal values have equal ones."""
+    # Adding 0.0 makes -0.0 and 0.0, which are equal, the same bytes; so are all NaN.
+    first = values[:_ROWS_HASHED] + 0.0
+    first[np.isnan(first)] = np.nan
+    return first.tobytes()
 
 
 def check_cells(

@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import NO_REMARKS, Spelling, check_text
+from mixoracle.observations.described import Columns
 from mixoracle.observations.input_columns import (
     IN_A_PIPELINE,
     SHOWN,
@@ -97,10 +98,15 @@ class Choices:
     spelling: Spelling = NO_REMARKS
     # Columns or variables of which the caller said something that only measurements have.
     described: Iterable[str] = ()
+    # What the caller said in one place; all but variables and units is in the choices above too.
+    said: Columns = field(default_factory=Columns)
+    # Columns that are no measurements, and why.
+    aside: Mapping[str, str] = field(default_factory=dict)
 
     def applied(self, columns: InputColumns) -> tuple[Plan, frozenset[int]]:
         """Return the plan for these columns, and which of them were declared categorical."""
-        plan = plan_groups(columns, self.groups, self.names, (), self.left_out(columns))
+        left_out, variables = self.left_out(columns), self.said.variables
+        plan = plan_groups(columns, self.groups, self.names, (), left_out, variables)
         return plan, declared_categorical(columns, plan, self.categorical)
 
     def left_out(self, columns: InputColumns) -> frozenset[int]:
@@ -156,15 +162,17 @@ def plan_groups(
     names: Sequence[str] | None = None,
     drop: ColumnRef | Iterable[ColumnRef] = (),
     left_out: Iterable[int] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> Plan:
     """Decide which columns make which variable, refusing what is left over or used twice.
 
-    ``drop`` names columns as the caller does, ``left_out`` by their position.
+    ``drop`` names columns as the caller does, ``left_out`` by their position. Where there are no
+    groups, ``variables`` are those of some columns.
     """
     dropped = {*left_out, *(columns.position(ref, "drop") for ref in as_refs(drop))}
     kept = [position for position in range(columns.count) if position not in dropped]
     if groups is None:
-        given, members = _by_itself(columns, kept)
+        given, members = _with_variables(columns, kept, variables or {})
     elif isinstance(groups, (int, np.integer)) and not isinstance(groups, bool):
         given, members = None, _equal_widths(kept, int(groups))
     elif groups == PREFIX or callable(groups):
@@ -192,6 +200,33 @@ def _choose_names(
             f"got {len(names)}"
         )
     return names
+
+
+def _with_variables(
+    columns: InputColumns, kept: Sequence[int], variables: Mapping[str, str]
+) -> tuple[list[str] | None, list[tuple[int, ...]]]:
+    """Columns in their variables, in the order in which they are named; the others by themselves.
+
+    Variables stand in the order of the table.
+    """
+    labels = columns.labels or ()
+    free = [p for p in kept if not variables or labels[p] not in variables]
+    names, members = _by_itself(columns, free)
+    if names is None:
+        return None, members
+    found: dict[str, list[int]] = {}
+    for label, variable in variables.items():
+        if label in labels and labels.index(label) in kept:
+            found.setdefault(variable, []).append(labels.index(label))
+    for name, block in zip(names, members, strict=True):
+        if name in found:
+            raise InvalidInputError(
+                f"the column {labels[block[0]]!r} stands beside columns of the variable {name!r}: "
+                "say the variable of each of them in columns"
+            )
+        found[name] = list(block)
+    ordered = sorted(found.items(), key=lambda item: min(item[1]))
+    return [name for name, _ in ordered], [tuple(block) for _, block in ordered]
 
 
 def _by_itself(

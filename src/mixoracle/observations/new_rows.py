@@ -7,7 +7,7 @@ levels (:mod:`mixoracle.model.reading`), so that a saved one needs no data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,9 @@ from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.posterior import most_likely_states, state_probabilities
 from mixoracle.model.reading import Reading, unlike, without_outlying, without_repeated
-from mixoracle.observations.answers import Report, conform, warn_of_unseen
+from mixoracle.observations.answers import Report, conform, warn_of_missing, warn_of_unseen
 from mixoracle.observations.columns import NO_REMARKS, Spelling, number_label, spelled_number
+from mixoracle.observations.described import Columns, Described
 from mixoracle.observations.exposure import exposure_of
 from mixoracle.observations.frames import as_blocks, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns
@@ -28,6 +29,10 @@ from mixoracle.observations.record import Observations
 
 if TYPE_CHECKING:
     from mixoracle.model import LatentModel
+
+
+# Told of the values of new rows, and of the titles of their columns.
+MissingReport = Callable[[Floats, Sequence[str]], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,24 +87,37 @@ def new_rows(
     table: Any,
     spelling: Spelling = NO_REMARKS,
     report: Report = warn_of_unseen,
+    missing: MissingReport | None = warn_of_missing,
 ) -> NewRows:
-    """Read any table for a model; ``report`` is told of levels that were never seen."""
+    """Read any table for a model.
+
+    ``report`` is told of levels that were never seen, ``missing`` of cells without a value.
+    """
     reading = reading_of(model)
     held = _observed(model, reading, table, spelling)
     exposure = None
     if reading.exposure is not None and not _is_exposed(held, model):
         exposure = exposure_of(held, reading.exposure)[:, None]
-    missing = [name for name in model.observed_names if name not in held]
-    if missing:
+    lacking = [name for name in model.observed_names if name not in held]
+    if lacking:
         raise InvalidInputError(
-            f"new rows should have the variables that were learned from; {missing[0]!r} is "
+            f"new rows should have the variables that were learned from; {lacking[0]!r} is "
             f"missing, there are {', '.join(held.names)}"
         )
+    if missing is not None:
+        depth = None if reading.exposure is None else reading.exposure.column
+        also = [depth] if depth is not None and depth in held else []
+        own = held.select([*model.observed_names, *also])
+        missing(own.values, own.titles)
     if reading.exposure is not None and exposure is None:  # rows that were learned from
         return NewRows(model, tuple(held[name] for name in model.observed_names))
     widths = tuple(map(len, reading.columns))
     nothing, columns = np.full((1, sum(widths)), np.nan), reading.flat_columns
-    like = Observations(nothing, model.observed_names, widths, reading.levels, inputs=columns)
+    like = Observations(
+        *(nothing, model.observed_names, widths, reading.levels),
+        inputs=columns,
+        columns=_in_units(reading),
+    )
     if model.reading is None:  # nobody knows its levels, so codes are taken as they are
         return NewRows(model, tuple(held[name] for name in model.observed_names))
     blocks = conform(held, model.observed_names, like, report)
@@ -147,7 +165,13 @@ def _observed(model: LatentModel, reading: Reading, table: Any, spelling: Spelli
         frame = frame[list(reading.table_columns)]
         if reading.exposure is not None and reading.exposure.column is not None:
             groups[reading.exposure.column] = [reading.exposure.column]
-        choices = Choices(groups, categorical=_labelled(reading), keep=True, spelling=spelling)
+        choices = Choices(
+            groups,
+            categorical=_labelled(reading),
+            keep=True,
+            spelling=spelling,
+            said=_in_units(reading),
+        )
         named = InputColumns.named(frame.columns)
         return Observations(*gathered_columns(frame, named, choices))
     array = as_array(table, "the array of new rows")
@@ -163,6 +187,13 @@ def _observed(model: LatentModel, reading: Reading, table: Any, spelling: Spelli
     ends = np.cumsum([len(block) for block in every])
     places = [list(range(end - len(block), end)) for end, block in zip(ends, every, strict=True)]
     return Observations.from_array(array, dict(zip(called, places, strict=True)))
+
+
+def _in_units(reading: Reading) -> Columns:
+    """The columns that numbers were learned from in a unit."""
+    flat = [unit for block in reading.units for unit in block]
+    units = zip(reading.flat_columns, flat, strict=True)
+    return Columns({column: Described(unit=unit) for column, unit in units if unit})
 
 
 def _labelled(reading: Reading) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -21,12 +21,17 @@ from numpy.typing import ArrayLike, NDArray
 from mixoracle._arrays import Floats, FrozenArrays
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations import showing
-from mixoracle.observations.columns import ColumnKind, Levels, Spelling, encode_column
+from mixoracle.observations.choosing import text_options, with_description
+from mixoracle.observations.columns import ColumnKind, Encoded, Levels, Spelling, encode_column
+from mixoracle.observations.described import Columns, Said
+from mixoracle.observations.dialects import TextOptions
 from mixoracle.observations.gathering import (
     as_array,
     as_block,
     check_cells,
     checked_levels,
+    checked_texts,
+    fingerprint,
     frozen,
     frozen_values,
     gathered,
@@ -39,9 +44,6 @@ from mixoracle.observations.input_columns import ColumnRef, InputColumns, did_yo
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Enough rows to tell data sets apart without reading hundreds of megabytes for one hash.
-_ROWS_HASHED = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +69,8 @@ class Observations(FrozenArrays):
         other ids are equal, and files do not keep them.
     inputs : sequence of str, optional
         What the columns were called in the table that they came from. They are no data either.
+    columns : Columns, optional
+        What each column of that table was read as, also those that are left out; no data either.
 
     Examples
     --------
@@ -85,6 +89,7 @@ class Observations(FrozenArrays):
     levels: tuple[tuple[Levels | None, ...], ...] = ()
     ids: tuple[str, ...] | None = None
     inputs: tuple[str, ...] | None = None
+    columns: Columns | None = None
 
     def __post_init__(self) -> None:
         names = checked_names(self.names)
@@ -101,16 +106,8 @@ class Observations(FrozenArrays):
                 f"got {values.shape[1]}"
             )
         levels = checked_levels(self.levels, names, widths)
-        ids = None if self.ids is None else tuple(map(str, self.ids))
-        if ids is not None and len(ids) != len(values):
-            raise InvalidInputError(
-                f"ids should name each of the {len(values)} rows; got {len(ids)} of them"
-            )
-        inputs = None if self.inputs is None else tuple(map(str, self.inputs))
-        if inputs is not None and len(inputs) != sum(widths):
-            raise InvalidInputError(
-                f"inputs should name each of the {sum(widths)} columns; got {len(inputs)} of them"
-            )
+        ids = checked_texts(self.ids, len(values), "ids", "rows")
+        inputs = checked_texts(self.inputs, sum(widths), "inputs", "columns")
         self._keep(names=names, values=values, widths=widths, levels=levels)
         self._keep(ids=ids, inputs=inputs)
         check_cells(values, column_names(names, widths), levels)
@@ -147,14 +144,12 @@ class Observations(FrozenArrays):
                 f"got shape {array.shape}. Reshape your data"
             )
         columns = InputColumns(array.shape[1])
-        plan, declared = Choices(groups, names, categorical, drop).applied(columns)
-        return cls(
-            *gathered(
-                len(array),
-                plan,
-                lambda p: encode_column(array[:, p], columns.describe(p), p in declared),
-            )
-        )
+        choices = Choices(groups, names, categorical, drop)
+
+        def encoded(position: int, declared: bool) -> Encoded:
+            return encode_column(array[:, position], columns.describe(position), declared)
+
+        return cls(*gathered(len(array), columns, choices, encoded))
 
     @classmethod
     def from_arrays(
@@ -186,6 +181,7 @@ class Observations(FrozenArrays):
         id: ColumnRef | None = None,
         decimal: str | None = None,
         na: str | float | Iterable[str | float] = (),
+        columns: Said = None,
     ) -> Observations:
         """Take the columns of a frame of pandas, polars, pyarrow or xarray; an index is not data.
 
@@ -214,10 +210,12 @@ class Observations(FrozenArrays):
             out, where they tell it.
         na : words or numbers
             What else stands for a missing value: ``"n.d."``, ``-999``.
+        columns : mapping, :class:`Columns <mixoracle.Columns>` or name of a .toml file
+            All this in one place, by column: ``{"day": "drop", "hb": {"unit": "g/l"}}``.
         """
         spelling = Spelling.of(decimal, na)
         choices = Choices(groups, names, categorical, drop, keep, id, spelling)
-        return cls(*gathered_frame(frame, choices))
+        return cls(*gathered_frame(frame, with_description(choices, Columns.of(columns))))
 
     @classmethod
     def read(
@@ -235,6 +233,7 @@ class Observations(FrozenArrays):
         sep: str | None = None,
         header: bool | None = None,
         encoding: str | None = None,
+        columns: Said = None,
     ) -> Observations:
         """Read a ``.csv``, ``.tsv``, ``.txt``, ``.parquet`` or ``.npz`` file; never a pickle.
 
@@ -247,7 +246,7 @@ class Observations(FrozenArrays):
         Parameters
         ----------
         path : str or path
-        groups, names, categorical, drop, keep, id, decimal, na
+        groups, names, categorical, drop, keep, id, decimal, na, columns
             As in :meth:`from_frame`.
         sep : str, optional
             What separates the cells of a text file; a blank means any number of blanks.
@@ -256,12 +255,12 @@ class Observations(FrozenArrays):
         encoding : str, optional
             Of a text file: UTF-8 and UTF-16 are recognised, anything else is read as Latin-1.
         """
-        from mixoracle.observations.dialects import TextOptions
         from mixoracle.observations.files import read_file
 
-        spelling = Spelling.of(decimal, na)
+        spelling, said = Spelling.of(decimal, na), Columns.of(columns)
         choices = Choices(groups, names, categorical, drop, keep, id, spelling)
-        return read_file(path, choices, TextOptions(sep, header, encoding))
+        options = text_options(TextOptions(sep, header, encoding), said)
+        return read_file(path, with_description(choices, said), options)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write a file of any kind that :meth:`read` reads, in one step.
@@ -292,6 +291,11 @@ class Observations(FrozenArrays):
     def titles(self) -> tuple[str, ...]:
         """What each column is called in tables and messages: as in the table that it came from."""
         return self.column_names if self.inputs is None else self.inputs
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The unit of each column, empty where it has none or nobody knows it."""
+        return tuple("" if self.columns is None else self.columns.unit(t) for t in self.titles)
 
     @cached_property
     def kinds(self) -> tuple[tuple[ColumnKind, ...], ...]:
@@ -346,13 +350,13 @@ class Observations(FrozenArrays):
         positions = [self.index(name) for name in ([names] if isinstance(names, str) else names)]
         bounds = np.cumsum([0, *self.widths])
         columns = [c for i in positions for c in range(bounds[i], bounds[i + 1])]
-        return Observations(
-            frozen(np.take(self.values, columns, axis=1)),
-            tuple(self.names[i] for i in positions),
-            tuple(self.widths[i] for i in positions),
-            tuple(self.levels[i] for i in positions),
-            self.ids,
-            None if self.inputs is None else tuple(self.inputs[c] for c in columns),
+        return replace(
+            self,
+            values=frozen(np.take(self.values, columns, axis=1)),
+            names=tuple(self.names[i] for i in positions),
+            widths=tuple(self.widths[i] for i in positions),
+            levels=tuple(self.levels[i] for i in positions),
+            inputs=None if self.inputs is None else tuple(self.inputs[c] for c in columns),
         )
 
     def take(self, rows: slice | ArrayLike) -> Observations:
@@ -360,7 +364,7 @@ class Observations(FrozenArrays):
         chosen = rows if isinstance(rows, slice) else row_numbers(rows, self.n_samples)
         picked = np.array(self.values[chosen], order="C")
         ids = None if self.ids is None else tuple(np.array(self.ids, dtype=object)[chosen])
-        return Observations(frozen(picked), self.names, self.widths, self.levels, ids, self.inputs)
+        return replace(self, values=frozen(picked), ids=ids)
 
     def to_array(self) -> Floats:
         """All columns as a read-only (N, total width) array; categorical ones as codes."""
@@ -386,10 +390,8 @@ class Observations(FrozenArrays):
         )
 
     def __hash__(self) -> int:
-        # Adding 0.0 makes -0.0 and 0.0, which are equal, hash alike; so do all NaN.
-        first = self.values[:_ROWS_HASHED] + 0.0
-        first[np.isnan(first)] = np.nan
-        return hash((self.names, self.widths, self.levels, self.n_samples, first.tobytes()))
+        first = fingerprint(self.values)
+        return hash((self.names, self.widths, self.levels, self.n_samples, first))
 
     def __repr__(self) -> str:
         return showing.in_a_line(self)

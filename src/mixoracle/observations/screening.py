@@ -22,7 +22,7 @@ from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.observations.columns import NO_REMARKS, Spelling, is_missing, spelled_number
 from mixoracle.observations.grouping import Choices, as_refs
 from mixoracle.observations.input_columns import InputColumns
-from mixoracle.observations.numerals import spell_numerals
+from mixoracle.observations.numerals import spell_numerals, spells_quantity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +135,7 @@ def _are_mostly_numbers(distinct: set[str]) -> bool:
     """Numbers, perhaps with a few words among them, which are a question and no identifiers."""
     if spell_numerals(sorted(distinct)):
         return True
-    numbers = (spelled_number(text) is not None or spell_numerals([text]) for text in distinct)
+    numbers = (spelled_number(text) is not None or spells_quantity(text) for text in distinct)
     return sum(numbers) > _NAMING_SHARE * len(distinct)
 
 
@@ -181,7 +181,7 @@ def screened(columns: InputColumns, choices: Choices, reason_of: Callable[[int],
         DataWarning,
         stacklevel=5,
     )
-    return replace(choices, drop=[*as_refs(choices.drop), *labels])
+    return replace(choices, drop=[*as_refs(choices.drop), *labels], aside=labels)
 
 
 def check_levels(

@@ -7,7 +7,7 @@ ones are left alone; the columns of an array go by place, and all are grouped as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,8 @@ import numpy as np
 from mixoracle._arrays import Bools, Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.reading import Repeated, learned_reading
+from mixoracle.observations.choosing import with_description
+from mixoracle.observations.described import Columns, Said
 from mixoracle.observations.exposure import with_own_group
 from mixoracle.observations.frames import as_blocks, as_dense, as_frame, flat_frame
 from mixoracle.observations.gathering import as_array, gathered_columns, screened_frame
@@ -37,7 +39,8 @@ class Source:
     ``columns`` are the names in a frame that were learned from, ``all_columns`` also those that
     were set aside; ``widths`` and ``names`` are those of Observations, for arrays after them;
     ``n_columns`` is the number of columns of an array; ``inputs`` are the names that the columns
-    had in their table, in the order of the variables.
+    had in their table, in the order of the variables. ``choices`` are those of a frame, without
+    columns that are no measurements; with the units that were found once rows were read.
     """
 
     groups: Any
@@ -47,14 +50,38 @@ class Source:
     names: tuple[str, ...] | None = None
     n_columns: int | None = None
     inputs: tuple[str, ...] | None = None
+    choices: Choices = field(default_factory=Choices)
 
     @classmethod
-    def of(cls, X: Any, groups: Any, exposure: str | None = None) -> Source:
+    def read(
+        cls, X: Any, groups: Any, exposure: str | None = None, columns: Said = None
+    ) -> tuple[Source, Observations]:
+        """How these rows are read, and the rows; refuse levels that would exhaust memory."""
+        source = cls.of(X, groups, exposure, columns)
+        frame = None if source.columns is None else as_frame(X)
+        if frame is None:
+            held = source.observe(X)
+        else:
+            held = Observations(*gathered_columns(*flat_frame(frame), source.choices))
+        levels = [labels for block in held.levels for labels in block]
+        check_levels(held.titles, levels, held.n_samples)
+        said = Columns() if held.columns is None else held.columns
+        return replace(source, choices=replace(source.choices, said=said)), held
+
+    @classmethod
+    def of(cls, X: Any, groups: Any, exposure: str | None = None, columns: Said = None) -> Source:
         """How these rows are read; a warning names columns that are no measurements.
 
         The column of an ``exposure`` is needed, whatever it looks like.
         """
-        blocks = as_blocks(X)
+        blocks, said = as_blocks(X), Columns.of(columns)
+        frame = as_frame(X) if blocks is None and not isinstance(X, Observations) else None
+        if frame is None and columns is not None:
+            raise InvalidInputError(
+                "columns describes a table whose columns have names, such as a frame; got "
+                f"{type(X).__name__}: describe them where the table is read, by Observations.read "
+                "or from_frame"
+            )
         if isinstance(X, Observations) or blocks is not None:
             held = X if blocks is None else Observations.from_arrays(blocks)
             if groups is not None:
@@ -63,23 +90,23 @@ class Source:
                     "groups out"
                 )
             return cls(None, widths=held.widths, names=held.names, inputs=held.inputs)
-        frame = as_frame(X)
         if frame is None:
             array = as_array(X, "the array of observations")
             return cls(groups, n_columns=array.shape[1] if array.ndim == 2 else None)
-        frame, columns = flat_frame(frame)
+        frame, named = flat_frame(frame)
         needed = () if exposure is None else (exposure,)
-        groups = with_own_group(groups, exposure)
-        choices = screened_frame(frame, columns, Choices(groups, described=needed))
-        plan, _ = choices.applied(columns)
-        labels = columns.labels or ()
+        groups = with_own_group(groups, exposure or said.exposure)
+        choices = with_description(Choices(groups, described=needed), said)
+        choices = screened_frame(frame, named, choices)
+        plan, _ = choices.applied(named)
+        labels = named.labels or ()
         listed = {
             name: [labels[position] for position in block]
             for name, block in zip(plan.names, plan.members, strict=True)
         }
         kept = tuple(labels[position] for position in sorted(plan.order))
         inputs = tuple(label for block in listed.values() for label in block)
-        return cls(listed, columns=kept, all_columns=tuple(labels), inputs=inputs)
+        return cls(listed, columns=kept, all_columns=tuple(labels), inputs=inputs, choices=choices)
 
     def kept_with(
         self,
@@ -103,15 +130,14 @@ class Source:
         levels = [block[: len(own)] for block, own in zip(learned.levels, columns, strict=True)]
         blocks = [learned[name] for name in learned.names]
         numbers = tuple(block[: len(own)] for block, own in zip(repeated, columns, strict=True))
-        reading = learned_reading(model, columns, levels, blocks, aside, limits, exposure, numbers)
+        units = [
+            learned.units[end - width : end - last]
+            for end, width, last in zip(ends, learned.widths, exposed, strict=True)
+        ]
+        reading = learned_reading(
+            model, columns, levels, blocks, aside, limits, exposure, numbers, units
+        )
         return replace(model, reading=reading)
-
-    def learned_from(self, X: Any) -> Observations:
-        """The rows to learn from; refuse columns whose levels would exhaust memory."""
-        held = self.observe(X)
-        levels = [labels for block in held.levels for labels in block]
-        check_levels(held.titles, levels, held.n_samples)
-        return held
 
     def observe(self, X: Any) -> Observations:
         """Rows of any kind as Observations, with the variables that fit saw."""
@@ -156,8 +182,9 @@ class Source:
 
     def _observe_frame(self, frame: pd.DataFrame, columns: InputColumns) -> Observations:
         labels = columns.labels or ()
+        spelling, said = self.choices.spelling, self.choices.said
         if self.columns is None:
-            choices = Choices(keep=True)
+            choices = Choices(keep=True, spelling=spelling, said=said)
             return Observations(*gathered_columns(frame, columns, choices))
         unknown = [column for column in self.columns if column not in labels]
         if unknown:
@@ -165,6 +192,10 @@ class Source:
                 f"new rows should have the columns that were learned from; {unknown[0]!r} is "
                 "missing"
             )
-        kept = frame[list(self.columns)]
-        choices = Choices(self.groups, keep=True)
+        own = self.choices.id if self.choices.id in labels else None
+        kept = frame[[*self.columns, *([] if own is None else [own])]]
+        categorical = self.choices.categorical
+        choices = Choices(
+            self.groups, categorical=categorical, keep=True, id=own, spelling=spelling, said=said
+        )
         return Observations(*gathered_columns(kept, InputColumns.named(kept.columns), choices))

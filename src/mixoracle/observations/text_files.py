@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from math import isnan
 from pathlib import Path
@@ -32,6 +32,7 @@ from mixoracle.observations.columns import (
     row_names,
     spelled_number,
 )
+from mixoracle.observations.described import Columns
 from mixoracle.observations.dialects import TextFile, TextOptions, understand
 from mixoracle.observations.gathering import gathered
 from mixoracle.observations.grouping import Choices, declared_columns
@@ -61,6 +62,7 @@ def read_text(
     file = understand(path, options, delimiter)
     labels, kinds = _kinds_of(file)
     columns = InputColumns.named(labels)
+    choices.said.check(columns)
     categorical = {p for p, kind in enumerate(kinds) if kind is ColumnKind.CATEGORICAL}
     own, left_out = choices.id_position(columns), choices.left_out(columns)
     wanted = [p for p in range(columns.count) if p not in left_out or p == own]
@@ -78,21 +80,24 @@ def read_text(
         return reason_of_cells(label, cells[position], spelling)
 
     choices = screened(columns, choices, reason)
-    plan, declared = choices.applied(columns)
     ids = None if own is None else row_names(cells[own], columns.describe(own))
 
-    def encoded(position: int) -> Encoded:
-        what = columns.describe(position)
-        is_categorical = position in declared or position in categorical
+    def encoded(position: int, declared: bool) -> Encoded:
+        what, unit = columns.describe(position), choices.said.unit(columns.title(position))
+        is_categorical = declared or position in categorical
         if position in numbers and not is_categorical:
             return encode_numbers(numbers[position], what)
         held = cells if position in cells else _read_cells(file, [position])
-        column = encode_cells(held[position], what, is_categorical, spelling)
-        if column[1] is not None and kinds[position] is ColumnKind.CONTINUOUS:
+        column = encode_cells(held[position], what, is_categorical, spelling, unit)
+        if column.levels is not None and kinds[position] is ColumnKind.CONTINUOUS:
             raise InvalidInputError(f"{what} should hold numbers, as its name says; it holds text")
         return column
 
-    return Observations(*gathered(n_rows, plan, encoded, ids, columns.labels))
+    held = gathered(n_rows, columns, choices, encoded, ids)
+    written = {key: said for key, said in asdict(options).items() if said is not None}
+    read = held.columns or Columns()
+    described = replace(read, table={**read.table, **written})
+    return Observations(*held._replace(columns=described))
 
 
 def text_chunks(

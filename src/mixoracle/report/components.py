@@ -98,7 +98,7 @@ def level_bars(model: LatentModel, columns: Sequence[Column], observed: int) -> 
         return None
     own = [column for column in columns if column.observed == observed]
     return LevelBars(
-        tuple(column.title for column in own),
+        tuple(column.heading for column in own),
         tuple(column.levels or () for column in own),
         tuple(
             tuple(tuple(float(p) for p in row) for row in by_level[:MAX_COMPONENTS])
@@ -109,8 +109,8 @@ def level_bars(model: LatentModel, columns: Sequence[Column], observed: int) -> 
 
 def _title(entry: Entry, column: Column) -> str:
     if entry.level is None:
-        return column.title
+        return column.heading
     # A model that was made elsewhere may have codes that no label was ever seen for.
     levels = column.levels or ()
     label = levels[entry.level] if entry.level < len(levels) else entry.level
-    return f"{column.title} = {label}"
+    return f"{column.heading} = {label}"

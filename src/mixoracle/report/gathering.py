@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.model.joint import independent
+from mixoracle.model.reading import with_unit
 from mixoracle.model.state_names import joint_state_names
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import with_levels
@@ -236,7 +237,8 @@ def _numeric_columns(observations: Observations, name: str, exposed: bool) -> _N
     columns: list[tuple[str, bool, Floats]] = []
     shown = observations.levels[place][: -1 if exposed else None]
     for at, levels in enumerate(shown, start):
-        title, values = observations.titles[at], observations.values[:, at]
+        title = with_unit(observations.titles[at], observations.units[at])
+        values = observations.values[:, at]
         if levels is None:
             columns.append((title, False, values))
         for code, level in enumerate(levels or ()):

@@ -144,7 +144,7 @@ def kinds_table(columns: Sequence[Column], n_samples: int) -> Table:
     table.add_column("missing values", justify="right", no_wrap=True)
     for group in by_kind(columns, n_samples):
         missing = f"{group.missing:,} of {group.cells:,}" if group.missing else "none"
-        table.add_row(group.described, Text(words.listed(group.titles)), missing)
+        table.add_row(group.described, Text(words.listed(group.headings)), missing)
     return table
 
 
@@ -156,7 +156,8 @@ def understood_table(columns: Sequence[Column], names: Sequence[str], n_samples:
         table.add_column(title, justify="right")
     for row in _understood(columns, names, n_samples):
         values = (str(row["columns"]), row["kind"], f"{row['missing']:.1%}")
-        table.add_row(Text(row["name"]), *values, Text(row["from"]), Text(row["to"]))
+        ends = (f"{row[end]} {row['unit']}".strip() for end in ("from", "to"))
+        table.add_row(Text(row["name"]), *values, *map(Text, ends))
     return table
 
 
@@ -193,6 +194,7 @@ def _understood(
                 "missing": sum(column.missing for column in own) / (n_samples * len(own)),
                 "from": min((column.low for column in shown), key=_by_size),
                 "to": max((column.high for column in shown), key=_by_size),
+                "unit": ", ".join(dict.fromkeys(column.unit for column in shown if column.unit)),
             }
         )
     return rows

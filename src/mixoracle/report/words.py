@@ -333,6 +333,8 @@ class KindOfColumns:
 
     kind: str
     titles: tuple[str, ...]
+    # The titles with the units of the numbers below them.
+    headings: tuple[str, ...]
     # The smallest and the largest number of levels, where there are any.
     n_levels: tuple[int, int] | None
     missing: int
@@ -358,6 +360,7 @@ def by_kind(columns: Sequence[Column], n_samples: int) -> tuple[KindOfColumns, .
             KindOfColumns(
                 kind=family.words,
                 titles=tuple(column.title for column in own),
+                headings=tuple(column.heading for column in own),
                 n_levels=(min(sizes), max(sizes)) if sizes else None,
                 missing=sum(column.missing for column in own),
                 cells=n_samples * len(own),
