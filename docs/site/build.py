@@ -39,8 +39,6 @@ RESULTS = (
     "mixoracle.solving.Alternative",
     "mixoracle.oracles.path.Resolution",
     "mixoracle.report.figures.plot",
-    "mixoracle.report.figures.plot_joint",
-    "mixoracle.report.figures.plot_components",
     "mixoracle.report.svg.draw",
     "mixoracle.model.export.write",
     "mixoracle.model.export.read",
