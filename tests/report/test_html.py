@@ -59,7 +59,7 @@ def test_the_policy_allows_our_style_and_script_only(page):
 
 def test_every_section_that_the_menu_names_is_there(page):
     targets = set(re.findall(r'href="#(\w+)"', page))
-    assert len(targets) == 7
+    assert len(targets) == 8
     for target in targets:
         assert f'<section id="{target}"' in page
 

@@ -130,7 +130,8 @@ class Certainty:
     """How sure the states of one latent are.
 
     ``counts`` has for each state a histogram of the probability of that state over the cases in
-    it, in equal bins from 0 to 1. ``least`` are the least sure cases, the least sure first.
+    it, in equal bins from 0 to 1. ``least`` are the least sure cases, the least sure first; cases
+    that are all but certain are not among them.
     """
 
     counts: tuple[tuple[int, ...], ...]

@@ -26,10 +26,11 @@ from mixoracle.report.colours import state_colours
 from mixoracle.report.components import component_table, item_tables
 from mixoracle.report.evidence import Count, Evidence, Step
 from mixoracle.report.lettering import page_environment, printable, shortened
+from mixoracle.report.next_steps import next_steps
 from mixoracle.report.page_data import page_data
 from mixoracle.report.profiles import MAX_PROFILE_LINES, ProfileLine, is_item, profile_of
 from mixoracle.report.resampling import stability
-from mixoracle.report.states import UNSURE
+from mixoracle.report.states import SURE, UNSURE
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,6 +45,8 @@ _MAX_PAIRS_LISTED = 40
 # A conditional table with more lines than this is taken apart, one condition at a time.
 # With more than the second number it is for a file.
 _MAX_CONDITIONS, _MOST_CONDITIONS = 16, 1000
+# Distributions that are not folded.
+_MAX_TILES = 24
 # Measurements that a small graph has room for.
 _MAX_DRAWN = 40
 
@@ -67,7 +70,10 @@ def render(result: Result) -> str:
         graph=svg.draw(model, interactive=True, supports=claims.edge_supports(evidence.edges)),
         numbers_text=_as_it_is(page_data(model, evidence)),
         most_lines=MAX_PROFILE_LINES,
+        most_tiles=_MAX_TILES,
+        next_steps=next_steps(model, evidence),
         unsure=UNSURE,
+        sure=SURE,
         joint_rows=[
             (joint_state_names(model, states), p)
             for states, p in likeliest_states(model, _MAX_STATES)

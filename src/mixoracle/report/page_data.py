@@ -94,11 +94,18 @@ def _measurement(evidence: Evidence, i: int) -> dict[str, Any]:
     held: dict[str, Any] = {"name": shortened(evidence.observed_names[i], _LETTERS)}
     if scatter.points:
         held["axes"] = [printable(shortened(axis, _LETTERS)) for axis in scatter.axes]
-        held["x"] = [x for x, _ in scatter.points]
+        held["x"] = [_pixel(x) for x, _ in scatter.points]
         if len(scatter.axes) > 1:
-            held["y"] = [y for _, y in scatter.points]
-        held["places"] = scatter.places
+            held["y"] = [_pixel(y) for _, y in scatter.points]
+        # Where nothing is missing, all cases of the sample are there.
+        if len(scatter.places) < len(evidence.sample.rows):
+            held["places"] = scatter.places
     return held
+
+
+def _pixel(value: float) -> float:
+    """Four digits are finer than a pixel."""
+    return float(f"{value:.4g}")
 
 
 def _shape(evidence: Evidence, shape: Shape) -> dict[str, Any]:

@@ -238,20 +238,12 @@ def plot_states(model: LatentModel, strip: Strip, ax: Axes | None = None) -> Axe
     for j, held in enumerate(strip.counts):
         counts = np.array(held, dtype=np.float64)
         shares = 0.8 * counts / counts.sum(axis=1, keepdims=True)
-        starts = np.arange(len(counts)) * strip.step
-        base = np.full(len(counts), j - 0.4)
+        ends = np.r_[0.0, counts.sum(axis=1).cumsum()]
+        base = np.full(len(counts) + 1, j - 0.4)
         for state, colour in enumerate(state_colours(j, model.domain_sizes[j])):
-            shown = shares[:, state] > 0
-            ax.bar(
-                starts[shown],
-                shares[shown, state],
-                counts.sum(axis=1)[shown],
-                base[shown],
-                align="edge",
-                color=colour,
-                linewidth=0,
-            )
-            base = base + shares[:, state]
+            top = base + np.r_[shares[:, state], 0.0]
+            ax.fill_between(ends, base, top, step="post", color=colour, linewidth=0)
+            base = top
     _name_lines(ax, list(model.latent_names))
     ax.set_xlim(0, sum(map(sum, strip.counts[0])) if strip.counts else 1)
     ax.set_xlabel("row")

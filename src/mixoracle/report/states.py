@@ -25,6 +25,8 @@ CERTAINTY_BINS = 20
 # Below this probability a state is called unsure.
 UNSURE = 0.9
 MAX_LEAST_SURE = 20
+# Cases whose state is at least this probable are not listed as the least sure.
+SURE = 0.999
 # A strip of more runs has less than a pixel for each.
 MAX_RUNS = 1000
 _DIGITS = 4
@@ -67,7 +69,9 @@ def certainty_of(
     places = np.minimum((own * CERTAINTY_BINS).astype(np.int64), CERTAINTY_BINS - 1)
     counts = np.bincount(states * CERTAINTY_BINS + places, minlength=dim * CERTAINTY_BINS)
     least = []
-    for row in np.argsort(own, kind="stable")[:MAX_LEAST_SURE].tolist():
+    doubtful = np.flatnonzero(own < SURE)
+    ranked = doubtful[np.argsort(own[doubtful], kind="stable")]
+    for row in ranked[:MAX_LEAST_SURE].tolist():
         others = probabilities[row].copy()
         others[states[row]] = -1.0
         second = int(others.argmax())

@@ -146,7 +146,7 @@
     };
     const marks = shape ? shapeMarks(shape, cause, latent, options) : [];
     const points = (measurement.x ?? []).map((x, k) => {
-      const place = measurement.places[k];
+      const place = measurement.places ? measurement.places[k] : k;
       const state = latent === null ? 0 : data.sample.states[place][latent];
       const y = measurement.y ? measurement.y[k] : -shape.top * (0.05 + 0.11 * ((k * golden) % 1));
       return { x, y, state, title: sampleTitle(place, latent) };
