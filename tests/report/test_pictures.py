@@ -35,7 +35,7 @@ CONTRAST = """
     return [255, 255, 255, 255];
   };
   const found = [];
-  const letters = 'p, li, th, td, h1, h2, h3, summary, text, button, dt';
+  const letters = 'p, li, th, td, h1, h2, h3, summary, text, button, dt, a';
   for (const e of document.querySelectorAll(letters)) {
     if (!e.checkVisibility() || !e.textContent.trim()) continue;
     const style = getComputedStyle(e);

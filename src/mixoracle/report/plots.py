@@ -242,7 +242,9 @@ def plot_states(model: LatentModel, strip: Strip, ax: Axes | None = None) -> Axe
         base = np.full(len(counts) + 1, j - 0.4)
         for state, colour in enumerate(state_colours(j, model.domain_sizes[j])):
             top = base + np.r_[shares[:, state], 0.0]
-            ax.fill_between(ends, base, top, step="post", color=colour, linewidth=0)
+            ax.fill_between(
+                ends, base, top, step="post", color=colour, linewidth=0, rasterized=True
+            )
             base = top
     _name_lines(ax, list(model.latent_names))
     ax.set_xlim(0, sum(map(sum, strip.counts[0])) if strip.counts else 1)
@@ -255,7 +257,7 @@ def plot_joint(model: LatentModel, first: int = 0, second: int = 1, ax: Axes | N
     table = model.joint.marginal(sorted((first, second))).table
     table = table if first < second else table.T
     ax = new_axes((1.6 + 0.8 * len(table), 1.2 + 0.5 * table.shape[1])) if ax is None else ax
-    ax.imshow(table.T, cmap="Blues", vmin=0.0, vmax=1.6 * table.max(), aspect="auto")
+    ax.imshow(table.T, cmap="Blues", vmin=0.0, vmax=2.2 * table.max(), aspect="auto")
     for i, j in np.ndindex(table.shape):
         ax.text(i, j, f"{table[i, j]:.3f}", ha="center", va="center", color=svg.INK)
     ax.set_xticks(range(len(table)), model.states_of(first), parse_math=False)

@@ -35,7 +35,7 @@ CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
 _ARC_FIRST, _ARC_STEP, _ARC_MOST = 26.0, 15.0, 110.0
 _LEGEND_LINE = 19.0
 # Edges of Λ: without figures, with no support at all, and with full support.
-_ARC_WIDTH, _ARC_LEAST, _ARC_WIDEST = 1.7, 0.8, 3.2
+_ARC_WIDTH, _ARC_LEAST, _ARC_WIDEST = 1.7, 0.8, 2.6
 # A page has room for letters of the size of its text.
 _PAGE_SCALE = 1.2
 _LOOK = {

@@ -7,7 +7,9 @@
   // Consecutive multiples of the golden ratio fall evenly into the unit interval.
   const golden = 0.618034;
   const most = 40;
-  const chosen = { latent: 0, state: null, units: new Map(), all: new Set() };
+  // Points of hundreds of pictures make a page that no printer takes; their curves are enough.
+  const mostPrinted = 60;
+  const chosen = { latent: 0, state: null, units: new Map(), all: new Set(), bare: false };
   const faint = 0.12;
 
   const number = (value) =>
@@ -76,7 +78,7 @@
       const opacity = shown(latent, state) ? 1 : faint;
       const stroke = cause.colours[state];
       marks.push(
-        Plot.line(mine, { x: "x", y: "at", stroke, strokeOpacity: 0.45 * opacity, strokeWidth: 1.2 }),
+        Plot.line(mine, { x: "x", y: "at", stroke, strokeOpacity: 0.32 * opacity, strokeWidth: 1.2 }),
         Plot.link(mine.filter((p) => p.low !== null), {
           x1: "low", x2: "high", y1: "at", y2: "at", stroke, strokeWidth: 3, strokeOpacity: 0.6 * opacity,
         }),
@@ -145,7 +147,8 @@
       ariaLabel: `Distribution of ${what}. ${means(latent, observed)}`,
     };
     const marks = shape ? shapeMarks(shape, cause, latent, options) : [];
-    const points = (measurement.x ?? []).map((x, k) => {
+    const sampled = chosen.bare && shape ? [] : measurement.x ?? [];
+    const points = sampled.map((x, k) => {
       const place = measurement.places ? measurement.places[k] : k;
       const state = latent === null ? 0 : data.sample.states[place][latent];
       const y = measurement.y ? measurement.y[k] : -shape.top * (0.05 + 0.11 * ((k * golden) % 1));
@@ -364,7 +367,7 @@
   const pictures = { profile, distribution, certainty, strip, heat, path };
   const render = (element, width = element.clientWidth) => {
     if (width < 40) return;
-    const key = [width, chosen.state === null ? "" : `${chosen.latent} ${chosen.state}`, element.dataset.key ?? ""].join("/");
+    const key = [width, chosen.state === null ? "" : `${chosen.latent} ${chosen.state}`, element.dataset.key ?? "", chosen.bare].join("/");
     if (element.dataset.drawn === key) return;
     element.dataset.drawn = key;
     pictures[element.dataset.picture](element, width);
@@ -380,7 +383,10 @@
     }
   }, { rootMargin: "300px" });
   each("[data-picture]", (element) => near.observe(element));
-  const refresh = () => seen.forEach((element) => render(element));
+  const refresh = () => {
+    const widths = new Map([...seen].map((element) => [element, element.clientWidth]));
+    widths.forEach((width, element) => render(element, width));
+  };
 
   const choose = (latent, state) => {
     chosen.latent = latent;
@@ -441,7 +447,12 @@
       held.open = true;
       held.dataset.unfolded = "";
     });
-    each("[data-picture]", (element) => render(element, element.clientWidth || Number(element.dataset.width)));
+    chosen.bare = document.querySelectorAll(".tile").length > mostPrinted;
+    // All widths are read before anything is drawn: each drawing would lay out the page anew.
+    const widths = new Map();
+    each("[data-picture]", (element) => widths.set(element, element.clientWidth || Number(element.dataset.width)));
+    widths.forEach((width, element) => render(element, width));
+    chosen.bare = false;
   };
   const fold = () => each("details[data-unfolded]", (held) => {
     held.open = false;
