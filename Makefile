@@ -14,7 +14,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-lowest test-newest pytest docs tutorials bench study clean distclean
+.PHONY: help demo test test-slow test-lowest test-newest pytest docs tutorials charts bench study clean distclean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ docs: $(VENV)/.installed-docs ## build the site in build/site; a dead link or an
 tutorials: $(VENV)/.installed ## run every program of the tutorials and how-to pages, and compare the output
 	$(BIN)/python docs/site/run_pages.py
 
+charts: ## bundle the charting library of the report anew (needs Node.js and npm)
+	cd tools/charts && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+
 bench: $(VENV)/.installed ## time recovery, layout and sampling on one core
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
@@ -58,7 +61,7 @@ study: $(VENV)/.installed ## the paper's experiments, 600 + 136 runs, with a rep
 	$(BIN)/mixoracle experiment report $(STUDY)/paper $(STUDY)/small --out $(STUDY)/report
 
 clean: ## remove caches and results
-	rm -rf build dist demo-result .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build dist demo-result tools/charts/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## also remove the virtual environment

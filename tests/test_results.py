@@ -2,6 +2,7 @@
 
 import pickle
 
+import matplotlib as mpl
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -149,3 +150,63 @@ def test_a_graph_for_dowhy(learner):
     assert graph.nodes["wear"]["observed"] == "no"
     assert graph.nodes["heat"]["observed"] == "yes"
     assert graph.has_edge("wear", "heat")
+
+
+@pytest.fixture
+def no_window():
+    from matplotlib import pyplot
+
+    with mpl.rc_context({"backend": "agg"}):
+        yield
+        pyplot.close("all")
+
+
+def test_pictures_return_their_axes(learner, no_window):
+    for axes in (
+        learner.plot_graph(),
+        learner.plot(),
+        learner.plot_profiles("seal", standardised=False),
+        learner.plot_certainty(1),
+        learner.plot_states(),
+        learner.plot_joint("seal", "wear"),
+        learner.plot_path(),
+    ):
+        assert axes.figure.axes == [axes]
+        axes.figure.canvas.draw()
+    own = learner.plot_profiles().figure.add_subplot()
+    assert learner.plot_states(own) is own
+
+
+def test_a_profile_shows_the_means_of_the_states(learner, no_window):
+    axes = learner.plot_profiles("wear")
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["new", "worn"]
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert "heat" in names
+    assert any(name.startswith("check = ") for name in names)
+    values = learner.observations_["heat"][:, 0]
+    wanted = (values[learner.states_[:, 0] == 1].mean() - values.mean()) / values.std()
+    points = next(line for line in axes.lines if line.get_label() == "worn")
+    assert points.get_xdata()[names.index("heat")] == pytest.approx(wanted, abs=1e-3)
+
+
+def test_distributions_are_those_that_a_latent_drives(learner, no_window):
+    titles = [axes.get_title() for axes in learner.plot_distributions("wear")]
+    # Of two levels the profile says everything.
+    assert "heat" in titles
+    assert "check" not in titles
+    (only,) = learner.plot_distributions("wear", ["torque"])
+    assert only.get_ylabel() == "density"
+
+
+@pytest.mark.parametrize(
+    ("draw", "sentence"),
+    [
+        (lambda learner: learner.plot_profiles("tool"), r"one of the latents \(wear, seal\)"),
+        (lambda learner: learner.plot_certainty(7), r"one of the latents \(wear, seal\)"),
+        (lambda learner: learner.plot_joint("wear", 0), "two different latents; got wear twice"),
+        (lambda learner: learner.plot_distributions("wear", ["check"]), "see plot_profiles"),
+    ],
+)
+def test_pictures_that_cannot_be_drawn_are_refused(learner, draw, sentence):
+    with pytest.raises(InvalidInputError, match=sentence):
+        draw(learner)

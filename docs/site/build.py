@@ -39,8 +39,6 @@ RESULTS = (
     "mixoracle.solving.Alternative",
     "mixoracle.oracles.path.Resolution",
     "mixoracle.report.figures.plot",
-    "mixoracle.report.figures.plot_joint",
-    "mixoracle.report.figures.plot_components",
     "mixoracle.report.svg.draw",
     "mixoracle.model.export.write",
     "mixoracle.model.export.read",
@@ -146,7 +144,9 @@ def additions() -> dict[str, str]:
     """The navigation, by the page that it is put at the end of."""
     listed = "".join(f"- [{title}]({name}.md)\n" for title, name in decisions())
     return {
-        "index.md": toctree(["getting-started", "tutorials/index", "how-to/index"], "Use")
+        "index.md": toctree(
+            ["getting-started", "tutorials/index", "how-to/index", "gallery"], "Use"
+        )
         + toctree(["explanation/index", "Benchmarks <benchmarks>", "experiments"], "Understand")
         + toctree(["reference/index", "source/CHANGELOG", "source/CONTRIBUTING"], "Look up")
         + toctree(["decisions/README", "licences"], "Project"),

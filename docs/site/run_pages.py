@@ -20,11 +20,14 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
+import matplotlib as mpl
+
 DOCS = Path(__file__).parents[1]
 PAGES = sorted(
     path.relative_to(DOCS).as_posix()
     for path in (
         DOCS / "getting-started.md",
+        DOCS / "gallery.md",
         *DOCS.glob("tutorials/*.md"),
         *DOCS.glob("how-to/*.md"),
     )
@@ -96,6 +99,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true", help="write down what was printed")
     choices = parser.parse_args(argv)
     os.environ.setdefault("MPLBACKEND", "agg")
+    # The same picture from the same program: no date, and identifiers that do not change.
+    os.environ["SOURCE_DATE_EPOCH"] = "0"
+    mpl.rcParams.update({"svg.hashsalt": "mixoracle", "svg.fonttype": "none"})
     for page in choices.pages:
         start = perf_counter()
         with TemporaryDirectory() as scratch:

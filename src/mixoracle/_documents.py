@@ -46,6 +46,17 @@ def parse_json(content: bytes | str, what: str) -> Any:
     return document
 
 
+def finite(value: Any) -> Any:
+    """The document with null for each number that is none, which every reader knows."""
+    if isinstance(value, dict):
+        return {key: finite(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(held) for held in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
 def record(made: type[_Record], document: Any, where: str, **given: Any) -> _Record:
     """The record that a mapping of its fields describes; fields with a default may be left out.
 

@@ -36,11 +36,11 @@ from mixoracle.observations import Observations
 from mixoracle.observations.answers import conform
 from mixoracle.observations.new_rows import NewRows, new_rows
 from mixoracle.observations.source import Source
+from mixoracle.report.pictured import PicturedResults
 from mixoracle.trust.essential import essential_failure
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     from mixoracle.report.evidence import Evidence
     from mixoracle.report.summary import Summary
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 RandomState = int | np.random.Generator | None
 
 
-class LabelledResults(TransformerMixin):  # type: ignore[misc]
+class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
     """The results of a fitted learner under their names."""
 
     model_: LatentModel
@@ -81,10 +81,6 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         blocks, states = draw(model, n_samples, make_generator(random_state))
         like = self._learned_from
         return dataclasses.replace(like, values=np.hstack(blocks), ids=None), states
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the learned graph with matplotlib."""
-        return self._fitted().plot(ax)
 
     def _blocks(self, X: Any) -> list[Floats]:
         """The blocks of new rows in the order of the model, grouped as in fit."""
@@ -152,7 +148,8 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         from mixoracle.report.run import run_record
 
         observations = self.learned_rows() if X is None else self._observe(X)
-        evidence = self._evidence(observations)
+        probabilities = self.predict_proba(observations)
+        evidence = self._evidence(observations, probabilities)
         source = {
             "file": "a table in memory",
             "sha256": hashlib.sha256(observations.values.tobytes()).hexdigest(),
@@ -162,7 +159,6 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
         settings = {name: _plain(value) for name, value in params.items()}
         settings["seed"] = settings.pop("random_state")
         run = run_record(observations, evidence, source, settings, {})
-        probabilities = self.predict_proba(observations)
         with new_folder(folder, replace=replace, how="replace=True") as target:
             result = Result(self._fitted(), evidence, run)
             write_result(target, result, self.states_, probabilities, observations.ids)
@@ -208,11 +204,14 @@ class LabelledResults(TransformerMixin):  # type: ignore[misc]
     def _observe(self, X: Any) -> Observations:
         return self._source.observe(X)
 
-    def _evidence(self, observations: Observations) -> Evidence:
+    def _evidence(
+        self, observations: Observations, probabilities: list[Floats] | None = None
+    ) -> Evidence:
         from mixoracle.report.gathering import gather
         from mixoracle.report.renaming import renamed_evidence
 
-        evidence = gather(self, observations, essential_failure(self.assumptions_))
+        failure = essential_failure(self.assumptions_)
+        evidence = gather(self, observations, failure, probabilities=probabilities)
         return renamed_evidence(evidence, self._learned_as, self.model_)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def test_a_model_without_evidence_is_no_result(run, problem, command):
         ("evidence.json", '{"format": "mixoracle.Evidence", "version": 9}', "format version 9"),
         (
             "evidence.json",
-            '{"format": "mixoracle.Evidence", "version": 2}',
+            '{"format": "mixoracle.Evidence", "version": 3}',
             "the evidence of this result is not complete",
         ),
         ("run.json", "[]", "run.json should hold a JSON object"),
@@ -114,8 +114,9 @@ def test_report_draws_figures(run, learned, tmp_path):
     assert result.exit_code == 0, result.output
     starts = {".png": b"\x89PNG", ".pdf": b"%PDF"}
     figures = list((tmp_path / "result" / "figures").iterdir())
-    assert {path.stem for path in figures} == {"graph", "joint", "components"}
-    assert len(figures) == 6
+    stems = {path.stem for path in figures}
+    assert {"graph", "joint", "states", "profile-1", "distributions-1", "certainty-1"} <= stems
+    assert len(figures) == 2 * len(stems)
     for path in figures:
         assert path.read_bytes().startswith(starts[path.suffix])
     written = json.loads(result.stdout)["written"]

@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 
 from mixoracle import Observations
-from mixoracle.datasets import kind_problem
+from mixoracle.datasets import item_problem, kind_problem
 from mixoracle.mixtures.columns import read_columns
 from mixoracle.model import (
     CPDAG,
-    CategoricalComponents,
     DiagonalComponents,
     JointTable,
     LatentModel,
 )
+from mixoracle.observations.answers import recognise_answers
 from mixoracle.report.components import (
     MAX_COMPONENTS,
     MAX_LINES,
     component_table,
-    level_bars,
+    item_tables,
 )
 
 
@@ -67,7 +67,7 @@ def test_a_model_without_components_has_no_table():
     bare = replace(problem.model, components=None)
     columns = read_columns(problem.observations)[1]
     assert component_table(bare, columns, 0) is None
-    assert level_bars(bare, columns, 0) is None
+    assert item_tables(bare, columns) == ()
 
 
 def test_what_does_not_fit_is_counted():
@@ -96,15 +96,13 @@ def test_components_beyond_those_shown_are_counted():
     assert table.states == (("H1", tuple(map(str, range(MAX_COMPONENTS)))),)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_bars_are_the_probabilities(seed):
-    problem = kind_problem(2, 4, 3, 300, random_state=seed)
-    columns = read_columns(problem.observations)[1]
-    bars = level_bars(problem.model, columns, 0)
-    held = problem.model.components[0]
-    assert isinstance(held, CategoricalComponents)
-    assert bars.labels == (tuple("abcd"),) * 5
-    for c in range(5):
-        np.testing.assert_array_equal(bars.shares[c], held.of_column(c))
-    mixed = kind_problem(2, 4, 3, 300, random_state=seed, kind="mixed")
-    assert level_bars(mixed.model, read_columns(mixed.observations)[1], 0) is None
+def test_items_with_the_same_causes_share_a_table():
+    problem = item_problem(2, 8, 300, random_state=0)
+    observations = recognise_answers(problem.observations)
+    columns = read_columns(observations)[1]
+    tables = item_tables(problem.model, columns)
+    assert sum(len(table.lines) for table in tables) == 8
+    assert len(tables) == len({problem.model.parents(i) for i in range(8)})
+    titles = {line.title for table in tables for line in table.lines}
+    assert titles == {f"{name} = 1" for name in problem.observations.names}
+    assert all(line.is_share for table in tables for line in table.lines)

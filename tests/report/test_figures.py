@@ -1,16 +1,11 @@
 import matplotlib as mpl
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mixoracle.datasets import kind_problem, random_model
-from mixoracle.report.figures import (
-    _BAR_SHARE,
-    plot,
-    plot_components,
-    plot_joint,
-    save_figures,
-)
+from mixoracle.datasets import random_model
+from mixoracle.report import svg
+from mixoracle.report.figures import plot
+from mixoracle.report.saving import save_figures
 
 HOSTILE = ("$x^$", "\N{ROCKET} \\alpha", "<b>", "y" * 300)
 
@@ -47,6 +42,18 @@ def test_arrows_and_open_edges_are_told_apart(seed):
     assert len(arrows) == len(model.latent_graph.skeleton)
 
 
+def test_support_is_the_width_of_an_edge():
+    from matplotlib.patches import FancyArrowPatch
+
+    model = random_model(3, 6, 3, random_state=1)
+    ends = next(iter(svg.latent_edges(model)))[:2]
+    widths = []
+    for support in (0.3, 0.9):
+        drawn = plot(model, axes(), {ends: support}).patches
+        widths.append(next(p for p in drawn if isinstance(p, FancyArrowPatch)).get_linewidth())
+    assert widths[0] < widths[1]
+
+
 def test_a_model_plots_itself():
     model = random_model(2, 4, random_state=0)
     drawn = model.plot()
@@ -55,40 +62,14 @@ def test_a_model_plots_itself():
     assert model.plot(ax) is ax
 
 
-def test_joint_bars_are_the_probabilities():
-    model = random_model(3, 6, 3, random_state=1)
-    widths = [bar.get_width() for bar in plot_joint(model, axes()).patches]
-    expected = np.sort(model.joint.table, axis=None)[::-1][: len(widths)]
-    np.testing.assert_allclose(widths, expected)
-
-
-def test_each_variable_has_its_plot(make_result):
-    result = make_result(2, 5)
-    figure = plot_components(result.model, result.evidence.scatters)
-    titles = [ax.get_title() for ax in figure.axes]
-    assert [title.split()[0] for title in titles] == list(result.model.observed_names)
-    counts = [len(line.get_xdata()) for line in figure.axes[0].lines]
-    assert sum(counts) == len(result.evidence.scatters[0].points)
-
-
 def test_files_are_the_same_each_time_whatever_the_names(make_result, tmp_path):
     result = make_result(2, 4, observed_names=HOSTILE)
     folders = [tmp_path / "one", tmp_path / "two"]
     first, second = (save_figures(result.model, result.evidence, folder) for folder in folders)
+    stems = ["graph", "joint", "states"]
+    stems += [f"{name}-{j}" for j in (1, 2) for name in ("profile", "distributions", "certainty")]
     assert {path.name for path in first} == {
-        f"{name}.{ending}" for name in ("graph", "joint", "components") for ending in ("png", "pdf")
+        f"{name}.{ending}" for name in stems for ending in ("png", "pdf")
     }
     for one, two in zip(first, second, strict=True):
         assert one.read_bytes() == two.read_bytes()
-
-
-def test_levels_are_bars_in_a_figure(make_result):
-    problem = kind_problem(2, 4, 3, 300, random_state=0)
-    levels = problem.observations.levels
-    result = make_result(model=problem.model, levels=levels)
-    figure = plot_components(result.model, result.evidence.scatters)
-    for i, ax in enumerate(figure.axes):
-        widths = [patch.get_width() for patch in ax.patches]
-        n_components = result.model.n_components(i)
-        assert len(widths) == n_components * 5 * 4
-        assert sum(widths) == pytest.approx(_BAR_SHARE * 5 * n_components)

@@ -103,8 +103,8 @@ def test_every_weakness_raises_a_doubt(result):
         verdicts=(Verdict("no twins", "assm:twins", False, "H1 and H2.", (("H1", "H2"),)),),
         repairs=("X1: 3 components were seen, 4 fit with the others",),
         alternatives=(
-            Alternative(1.0, (2,), ((0,),), "no edges"),
-            Alternative(99.0, (2,), ((0,),), ""),
+            Alternative(1.0, (2,), ((0,),), ("H1",)),
+            Alternative(99.0, (2,), ((0,),), ("H1",)),
         ),
         converged=False,
     )
@@ -180,21 +180,21 @@ def test_a_single_latent_has_no_combination_to_miss(result):
 
 
 def test_the_other_kind_of_candidate_is_named_with_its_score(result, make_result):
-    single = Alternative(12.5, (4,), ((0, 1),), "no edges")
+    single = Alternative(12.5, (4,), ((0, 1),), ("H1",))
     evidence = dataclasses.replace(result.evidence, alternatives=(single,))
     assert words.other_kind(result.model, evidence) == [
         "The candidate with a single hidden cause, 4 states, fits worse by 12.5 nats."
     ]
     lone = make_result(1, 3)
     rare = ("H1=0, H2=1 (0.0 cases)", "H1=1, H2=0 (0.4 cases)")
-    factored = Alternative(-3.0, (2, 2), ((0,), (1,)), "H1 → H2", rare)
+    factored = Alternative(-3.0, (2, 2), ((0,), (1,)), ("H1", "H2"), ((0, 1),), (), rare)
     evidence = dataclasses.replace(lone.evidence, alternatives=(single, factored))
     assert words.other_kind(lone.model, evidence) == [
         "The candidate with several hidden causes, 2 × 2 states, fits better by 3 nats. Of "
         "its 4 joint states 2 are empty or nearly so."
     ]
     assert (
-        words.alternative_title(lone.model, Alternative(1.0, (), (), ""))
+        words.alternative_title(lone.model, Alternative(1.0, (), (), ()))
         == "No hidden cause at all"
     )
     assert words.alternative_title(lone.model, single) == "Another candidate"

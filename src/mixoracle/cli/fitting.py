@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mixoracle._arrays import Floats
 from mixoracle.background import Background
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.learner import LatentGraphLearner
@@ -81,7 +82,7 @@ def learn_into(
 
     ``kept`` is the file that holds resamples until all of them are done.
     """
-    learner, evidence = fit(given, tell, settings)
+    learner, evidence, probabilities = fit(given, tell, settings)
     if settings.get("bootstrap"):
         evidence = replace(evidence, support=resampled(learner, tell, settings, kept))
     tell(WRITING)
@@ -89,7 +90,6 @@ def learn_into(
     run = run_record(given.observations, evidence, source, settings, tell.timings)
     run.update(remarks)
     result = Result(learner.model_, evidence, run)
-    probabilities = learner.predict_proba(given.observations)
     id_title = settings.get("id_column") or "row"
     write_result(folder, result, learner.states_, probabilities, given.ids, id_title)
     if settings.get("alternatives"):
@@ -99,8 +99,8 @@ def learn_into(
 
 def fit(
     given: Input, tell: Stages, settings: Mapping[str, Any]
-) -> tuple[LatentGraphLearner, Evidence]:
-    """Learn, and gather the evidence while the data are at hand."""
+) -> tuple[LatentGraphLearner, Evidence, list[Floats]]:
+    """Learn, and gather evidence and probabilities of states while the data are at hand."""
     learner = LatentGraphLearner(
         oracle=settings["oracle"],
         latent_search=settings["search"],
@@ -123,7 +123,10 @@ def fit(
     failures, passed_over = _sorted_out(caught)
     tell(GATHERING)
     notes = [*given.notes, *passed_over]
-    return learner, gather(learner, learner.learned_rows(), "; ".join(failures), notes)
+    probabilities = learner.predict_proba(given.observations)
+    rows = learner.learned_rows()
+    evidence = gather(learner, rows, "; ".join(failures), notes, probabilities)
+    return learner, evidence, probabilities
 
 
 def _write_alternatives(folder: Path, learner: LatentGraphLearner) -> None:

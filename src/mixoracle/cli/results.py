@@ -87,7 +87,7 @@ def report(result: Path, figures: bool, quiet: bool, as_json: bool) -> None:
     write_report(result, held)
     written = [result / REPORT_FILE, result / GRAPH_FILE]
     if figures:
-        from mixoracle.report.figures import save_figures
+        from mixoracle.report.saving import save_figures
 
         written += save_figures(held.model, held.evidence, result / FIGURES_FOLDER)
     names = [str(path) for path in written]

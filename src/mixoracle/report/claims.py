@@ -1,4 +1,4 @@
-"""The words for claims about edges among the hidden causes: the only place that has them.
+"""The words and figures for claims about edges among the hidden causes: the only place for them.
 
 A claim is as strong as its support: *causes* from 0.95 on, *probably causes* from 0.8, *may cause*
 below. An edge that was not found is called absent only where its posterior says so; otherwise the
@@ -65,6 +65,16 @@ def relations_of(model: LatentModel, pairs: Sequence[PairSupport], latent: int) 
     if not lines and all(pair.claim is Claim.ABSENT for pair in pairs if latent in _both(pair)):
         return ["Independent of the other hidden causes."]
     return lines or ["No edge to another hidden cause was seen."]
+
+
+def edge_supports(pairs: Iterable[PairSupport]) -> dict[tuple[int, int], float]:
+    """The probability of each edge by its ends: of its direction where it has one."""
+    supports = {}
+    for pair in pairs:
+        support = pair.forward if pair.claim in _VERBS else pair.adjacency
+        if support is not None:
+            supports[pair.first, pair.second] = support
+    return supports
 
 
 def _as_it_stands(model: LatentModel) -> list[str]:

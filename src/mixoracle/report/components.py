@@ -10,13 +10,14 @@ Assumes evidence that was gathered for the same model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mixoracle.families import Entry
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
+from mixoracle.report.profiles import is_item
 
 # More lines or more components than this are for a program to read; the model holds them all.
 MAX_LINES = 40
@@ -45,15 +46,6 @@ class ComponentTable:
     lines: tuple[Line, ...]
     more_lines: int
     more_components: int
-
-
-@dataclass(frozen=True)
-class LevelBars:
-    """Probabilities of levels: for each column its title, labels and (components, levels)."""
-
-    titles: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
-    shares: tuple[tuple[tuple[float, ...], ...], ...]
 
 
 def component_table(
@@ -91,19 +83,18 @@ def component_table(
     )
 
 
-def level_bars(model: LatentModel, columns: Sequence[Column], observed: int) -> LevelBars | None:
-    """The probabilities of all levels of a variable that has nothing but levels, else None."""
-    shares = None if model.components is None else model.components[observed].averages().of_levels()
-    if shares is None:
-        return None
-    own = [column for column in columns if column.observed == observed]
-    return LevelBars(
-        tuple(column.heading for column in own),
-        tuple(column.levels or () for column in own),
-        tuple(
-            tuple(tuple(float(p) for p in row) for row in by_level[:MAX_COMPONENTS])
-            for by_level in shares
-        ),
+def item_tables(model: LatentModel, columns: Sequence[Column]) -> tuple[ComponentTable, ...]:
+    """The measurements of two levels in numbers: one table for all with the same parents.
+
+    Each has one line, the probability of its second level.
+    """
+    groups: dict[tuple[int, ...], list[ComponentTable]] = {}
+    for i in range(model.n_observed):
+        table = component_table(model, columns, i) if is_item(columns, i) else None
+        if table is not None:
+            groups.setdefault(model.parents(i), []).append(table)
+    return tuple(
+        replace(held[0], lines=tuple(table.lines[-1] for table in held)) for held in groups.values()
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 from mixoracle._documents import record
 from mixoracle.assumptions import Verdict
@@ -20,7 +20,7 @@ from mixoracle.trust.edges import PairSupport
 from mixoracle.trust.overall import Overall
 
 EVIDENCE_FORMAT = "mixoracle.Evidence"
-EVIDENCE_VERSION = 2
+EVIDENCE_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,32 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Scatter:
-    """Some cases of one observed variable, seen along its two leading directions.
+class Sample:
+    """Some cases, evenly spaced over all of them, that pictures show one by one.
 
-    ``labels`` are component numbers, ``shown`` the share of the variance that the two directions
-    hold, and ``separation`` the share of all cases that this variable alone classifies as all
-    variables together do; None where the model has no components.
+    ``rows`` are their places in the data, ``names`` their identifiers where they have any;
+    ``states`` and ``probabilities`` have a row for each case and an entry for each latent.
+    """
+
+    rows: tuple[int, ...]
+    names: tuple[str, ...] | None
+    states: tuple[tuple[int, ...], ...]
+    probabilities: tuple[tuple[float, ...], ...] | None
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The cases of the sample in one observed variable, seen along its two leading directions.
+
+    ``points`` belong to the cases at ``places`` of the sample; a variable of levels or counts
+    alone has none. A variable of one column lies on a line. ``shown`` is the share of the variance
+    that the two directions hold, and ``separation`` the share of all cases that this variable
+    alone classifies as all variables together do; None where the model has no components.
     """
 
     axes: tuple[str, ...]
     points: tuple[tuple[float, float], ...]
-    labels: tuple[int, ...]
+    places: tuple[int, ...]
     shown: float
     separation: float | None
 
@@ -54,8 +69,10 @@ class Effect:
     """One latent's effect on one observed variable: the mean of each column in each state.
 
     Of a column of levels there is one for each level, the share of cases that have it, and
-    ``is_share`` says so. ``share`` is the share of the variable's variance (columns in units of
-    their own spread) that lies between the states.
+    ``is_share`` says so. ``low`` and ``high`` are the ends of 95 % intervals of the means;
+    ``centre`` and ``spread`` are mean and standard deviation of each column over all cases.
+    ``share`` is the share of the variable's variance (columns in units of their own spread) that
+    lies between the states.
     """
 
     observed: int
@@ -63,22 +80,105 @@ class Effect:
     columns: tuple[str, ...]
     is_share: tuple[bool, ...]
     means: tuple[tuple[float | None, ...], ...]
+    low: tuple[tuple[float | None, ...], ...]
+    high: tuple[tuple[float | None, ...], ...]
+    centre: tuple[float, ...]
+    spread: tuple[float, ...]
     share: float
     # Columns and levels beyond those that are held here.
     more: int = 0
 
 
 @dataclass(frozen=True)
+class Shape:
+    """The distribution of a variable of one column in each state of a latent.
+
+    Parameters
+    ----------
+    observed : int
+    latent : int or None
+        None for a variable without parents, which has one line of ``heights`` for all cases.
+    kind : {"density", "counts", "levels"}
+    at : tuple of float
+        Where the density is evaluated, the codes of levels, or the ends of the bars of counts, one
+        more than there are bars.
+    heights : (states, points or bars)
+        Densities, or shares of the cases in a state.
+    """
+
+    observed: int
+    latent: int | None
+    kind: Literal["density", "counts", "levels"]
+    at: tuple[float, ...]
+    heights: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Unsure:
+    """A case whose state is in doubt: its likeliest state, and the one that comes next."""
+
+    row: int
+    name: str | None
+    state: int
+    probability: float
+    second: int
+    second_probability: float
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure the states of one latent are.
+
+    ``counts`` has for each state a histogram of the probability of that state over the cases in
+    it, in equal bins from 0 to 1. ``least`` are the least sure cases, the least sure first; cases
+    that are all but certain are not among them.
+    """
+
+    counts: tuple[tuple[int, ...], ...]
+    n_unsure: int
+    least: tuple[Unsure, ...]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """States in the order of the rows.
+
+    ``counts`` says for each latent, and for each run of ``step`` rows, how many of them are in each
+    state, (m, runs, dim).
+    """
+
+    step: int
+    counts: tuple[tuple[tuple[int, ...], ...], ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One answer along the path over resolutions.
+
+    ``finest`` and ``coarsest`` are in rows up to which the data are believed, None for all.
+    """
+
+    finest: float | None
+    coarsest: float | None
+    domain_sizes: tuple[int, ...]
+    drives: tuple[tuple[int, ...], ...]
+    chosen: bool
+
+
+@dataclass(frozen=True)
 class Alternative:
     """Another candidate that the data allow, and by how many nats it fits worse in BIC.
 
-    ``rare`` are those of its ``n_joint`` joint states that are empty or nearly so.
+    ``directed`` and ``undirected`` are the edges among its latents. ``rare`` are those of its
+    ``n_joint`` joint states that are empty or nearly so.
     """
 
     bic_gap: float
     domain_sizes: tuple[int, ...]
     drives: tuple[tuple[int, ...], ...]
-    edges: str
+    latent_names: tuple[str, ...]
+    directed: tuple[tuple[int, int], ...] = ()
+    undirected: tuple[tuple[int, int], ...] = ()
     rare: tuple[str, ...] = ()
 
     @property
@@ -102,6 +202,9 @@ class Evidence:
     alternatives: tuple[Alternative, ...]
     scatters: tuple[Scatter, ...]
     effects: tuple[Effect, ...]
+    shapes: tuple[Shape, ...]
+    sample: Sample
+    strip: Strip
     residual: float
     method: str
     bic: float
@@ -121,6 +224,10 @@ class Evidence:
     n_starts_agreed: int = 1
     # How often each part of the answer is found again; None where nobody asked for it.
     support: Resampled | None = None
+    # How sure the states of each latent are; empty where no probabilities were given.
+    certainty: tuple[Certainty, ...] = ()
+    # The answers along the path over resolutions, finest first.
+    path: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.observed_names)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._documents import parse_json, typed
+from mixoracle._documents import finite, parse_json, typed
 from mixoracle._scratch import LOCK_FILE, hold, left_folders, remove_folder
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model import LatentModel
@@ -204,18 +204,8 @@ def read_result(path: str | PathLike[str]) -> Result:
 
 def write_json(path: Path, document: dict[str, Any], indent: int | None = 2) -> None:
     """Write one JSON document; not a number is written as null, which every reader knows."""
-    text = json.dumps(_finite(document), indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(finite(document), indent=indent, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(held) for key, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(held) for held in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
 
 
 def read_json(path: Path) -> dict[str, Any]:

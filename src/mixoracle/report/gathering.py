@@ -10,7 +10,6 @@ Assumes a fitted learner and the observations that it learned from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -18,14 +17,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle._arrays import Floats
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.model.joint import independent
-from mixoracle.model.reading import with_unit
 from mixoracle.model.state_names import joint_state_names
 from mixoracle.observations import Observations
-from mixoracle.observations.answers import with_levels
-from mixoracle.report.evidence import Alternative, Count, Effect, Evidence, Scatter
+from mixoracle.report.evidence import Alternative, Count, Evidence
+from mixoracle.report.measurements import (
+    as_learned,
+    effects_of,
+    measured,
+    scatter_of,
+    separation_of,
+    shapes_of,
+)
+from mixoracle.report.states import certainty_of, path_of, sample_of, sampled_rows, strip_of
 from mixoracle.trust.checks import FALSE_ALARM
 from mixoracle.trust.edges import pair_supports
 
@@ -33,21 +40,12 @@ if TYPE_CHECKING:
     from mixoracle import solving
     from mixoracle.learner import LatentGraphLearner
 
-# A scatter of more points is not easier to read, and sixty of them have to fit in one file.
-MAX_POINTS = 300
 # Pairs grow with the square of the variables; beyond this the least certain cannot be read anyway.
 MAX_PAIRS = 2000
 # Rows that a note names one by one.
 MAX_ROWS_NAMED = 10
-# Columns and levels of one variable that are shown one by one.
-MAX_EFFECT_COLUMNS = 8
-# A case of which less than this share of the columns is known would be pictured by chance.
-_ENOUGH_KNOWN = 0.5
 # A joint state that expects less than one case cannot be distinguished from an empty one.
 _FEWEST_CASES = 1.0
-_DIGITS = 4
-
-Floats = NDArray[np.float64]
 
 
 def gather(
@@ -55,21 +53,18 @@ def gather(
     observations: Observations,
     failure: str = "",
     notes: Sequence[str] = (),
+    probabilities: Sequence[Floats] | None = None,
 ) -> Evidence:
-    """Take from a fitted learner, and from the data it saw, all that a report needs."""
+    """Take from a fitted learner, and from the data it saw, all that a report needs.
+
+    ``probabilities`` are those of the states of each row, as ``predict_proba`` returns them;
+    without them the report cannot say how sure the states are.
+    """
     model = fitted.model_
     n = model.n_observed
-    had_levels = [held is not None for block in observations.levels for held in block]
-    answers = [
-        place
-        for place, column in enumerate(fitted.columns_)
-        if column.levels is not None and not had_levels[place]
-    ]
-    observations = _without_set_aside(with_levels(observations, answers), fitted.set_aside_)
-    exposed = () if model.reading is None else model.reading.exposed
-    columns = [
-        _numeric_columns(observations, name, name in exposed) for name in model.observed_names
-    ]
+    learned = as_learned(fitted, observations)
+    numeric = measured(fitted, learned)
+    chosen = sampled_rows(observations.n_samples, n)
     labels = model.component_of_states(fitted.states_)
     pairs = islice(combinations(range(n), 2), MAX_PAIRS)
     return Evidence(
@@ -88,14 +83,18 @@ def gather(
             _alternative(other, observations.n_samples) for other in fitted.alternatives_
         ),
         scatters=tuple(
-            _scatter(columns[i], labels[:, i], _separation(model, observations, labels, i))
+            scatter_of(numeric[i], chosen, separation_of(model, learned, labels, i))
             for i in range(n)
         ),
-        effects=tuple(
-            _effect(columns[i], fitted.states_[:, j], model.domain_sizes[j], i, j)
-            for j in range(model.n_latent)
-            for i in model.children(j)
+        effects=effects_of(model, numeric, fitted.states_),
+        shapes=shapes_of(model, numeric, fitted.states_),
+        sample=sample_of(chosen, fitted.states_, probabilities, observations.ids),
+        strip=strip_of(fitted.states_, model.domain_sizes),
+        certainty=tuple(
+            certainty_of(own, fitted.states_[:, j], observations.ids)
+            for j, own in enumerate(probabilities or ())
         ),
+        path=path_of(fitted.resolutions_, fitted.resolution_),
         residual=float(fitted.bipartite_.residual),
         method=str(fitted.bipartite_.method),
         bic=float(fitted.bic_),
@@ -114,15 +113,6 @@ def gather(
             *_resolution_notes(fitted),
         ),
     )
-
-
-def _without_set_aside(observations: Observations, set_aside: NDArray[np.bool_]) -> Observations:
-    """The observations as they were learned from: values that were set aside are missing."""
-    if not set_aside.any():
-        return observations
-    aside = np.repeat(set_aside, observations.widths, axis=1)
-    values = np.where(aside, np.nan, observations.values)
-    return replace(observations, values=values)
 
 
 def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iterator[str]:
@@ -213,141 +203,8 @@ def _alternative(other: solving.Alternative, n_samples: int) -> Alternative:
         bic_gap=float(other.bic_gap),
         domain_sizes=model.domain_sizes,
         drives=tuple(model.children(j) for j in range(model.n_latent)),
-        edges=model.latent_graph.described(model.latent_names),
+        latent_names=model.latent_names,
+        directed=tuple(sorted(model.latent_graph.directed)),
+        undirected=model.latent_graph.links,
         rare=rare_states(model, n_samples),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Numeric:
-    """A variable as numbers, (N, columns), with the title of each column."""
-
-    titles: tuple[str, ...]
-    is_share: tuple[bool, ...]
-    block: Floats
-
-
-def _numeric_columns(observations: Observations, name: str, exposed: bool) -> _Numeric:
-    """The columns of a variable as numbers; each level of a categorical one as 0 or 1.
-
-    An exposure, the last column, is not shown.
-    """
-    place = observations.index(name)
-    start = sum(observations.widths[:place])
-    columns: list[tuple[str, bool, Floats]] = []
-    shown = observations.levels[place][: -1 if exposed else None]
-    for at, levels in enumerate(shown, start):
-        title = with_unit(observations.titles[at], observations.units[at])
-        values = observations.values[:, at]
-        if levels is None:
-            columns.append((title, False, values))
-        for code, level in enumerate(levels or ()):
-            is_level = np.where(np.isnan(values), np.nan, values == code)
-            columns.append((f"{title} = {level}", True, is_level))
-    titles, is_share, block = zip(*columns, strict=True)
-    return _Numeric(titles, is_share, np.stack(block, axis=1))
-
-
-def _standardised(block: Floats) -> Floats:
-    """Each column centred and in units of its own spread; missing values stay."""
-    seen = ~np.isnan(block)
-    known = np.maximum(seen.sum(axis=0), 1)
-    centred = block - np.where(seen, block, 0.0).sum(axis=0) / known
-    spread = np.sqrt((np.where(seen, centred, 0.0) ** 2).sum(axis=0) / known)
-    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
-
-
-def _scatter(columns: _Numeric, labels: NDArray[np.int64], separation: float | None) -> Scatter:
-    block = columns.block
-    known = (~np.isnan(block)).mean(axis=1)
-    is_flat = block.shape[1] <= 2
-    shown_rows = np.flatnonzero(known == 1.0 if is_flat else known >= _ENOUGH_KNOWN)
-    # Evenly spaced rows: the same ones for every variable and every run.
-    chosen = shown_rows[:: max(1, -(-len(shown_rows) // MAX_POINTS))]
-    if is_flat:
-        points = np.hstack([block[chosen], np.zeros((len(chosen), 2 - block.shape[1]))])
-        axes, shown = columns.titles, 1.0
-    else:
-        scaled = _standardised(block)
-        leading, shown = _leading_directions(scaled)
-        axes, points = ("first direction", "second direction"), _along(scaled[chosen], leading)
-    rounded = tuple((_rounded(x), _rounded(y)) for x, y in points)
-    members = tuple(labels[chosen].tolist())
-    return Scatter(axes, rounded, members, round(shown, _DIGITS), separation)
-
-
-def _leading_directions(scaled: Floats) -> tuple[Floats, float]:
-    """The two leading principal directions, (2, columns), and their share of the variance.
-
-    Each covariance is taken over the rows where both of its columns are there.
-    """
-    seen = (~np.isnan(scaled)).astype(np.float64)
-    filled = np.nan_to_num(scaled)
-    lengths, directions = np.linalg.eigh(filled.T @ filled / np.maximum(seen.T @ seen, 1.0))
-    # Covariances over different rows may leave a length slightly below 0.
-    lengths = np.maximum(lengths[::-1], 0.0)
-    leading = directions.T[::-1][:2]
-    # The sign of a direction is arbitrary; its largest entry is made positive.
-    leading = leading * np.sign(leading[np.arange(2), np.abs(leading).argmax(axis=1)])[:, None]
-    total = float(lengths.sum())
-    return leading, float(lengths[:2].sum()) / total if total > 0 else 1.0
-
-
-def _along(rows: Floats, directions: Floats) -> Floats:
-    """Each row's place along the directions, by least squares over the values that are there."""
-    seen = (~np.isnan(rows)).astype(np.float64)
-    products = np.einsum("rc,ac,bc->rab", seen, directions, directions)
-    onto = np.nan_to_num(rows) @ directions.T
-    return np.asarray(np.einsum("rab,rb->ra", np.linalg.pinv(products, hermitian=True), onto))
-
-
-def _separation(
-    model: LatentModel, observations: Observations, labels: NDArray[np.int64], i: int
-) -> float | None:
-    """The share of cases that this variable alone classifies as all variables together do."""
-    if model.components is None:
-        return None
-    block = observations[model.observed_names[i]]
-    recorded = ~np.isnan(block).all(axis=1)
-    if not recorded.any():
-        return None
-    weights = model.joint.marginal(model.parents(i)).table.ravel()
-    with np.errstate(divide="ignore"):
-        score = model.components[i].log_density(block[recorded]) + np.log(weights)
-    return round(float(np.mean(score.argmax(axis=1) == labels[recorded, i])), _DIGITS)
-
-
-def _effect(
-    columns: _Numeric,
-    states: NDArray[np.int64],
-    n_states: int,
-    observed: int,
-    latent: int,
-) -> Effect:
-    block, titles = columns.block, columns.titles[:MAX_EFFECT_COLUMNS]
-    means = tuple(
-        tuple(_mean(block[states == state, c]) for c in range(len(titles)))
-        for state in range(n_states)
-    )
-    scaled = _standardised(block)
-    seen, filled = ~np.isnan(scaled), np.nan_to_num(scaled)
-    between = 0.0
-    for state in range(n_states):
-        rows = states == state
-        sums, known = filled[rows].sum(axis=0), seen[rows].sum(axis=0)
-        between += float((sums**2 / np.maximum(known, 1)).sum())
-    total = float((filled**2).sum())
-    share = between / total if total > 0 else 0.0
-    is_share = columns.is_share[: len(titles)]
-    more = len(columns.titles) - len(titles)
-    return Effect(observed, latent, titles, is_share, means, round(share, _DIGITS), more)
-
-
-def _mean(column: Floats) -> float | None:
-    known = column[~np.isnan(column)]
-    return _rounded(float(known.mean())) if len(known) else None
-
-
-def _rounded(value: float) -> float:
-    """Six significant digits: more than a picture or a table shows."""
-    return float(f"{value:.6g}")

@@ -1,8 +1,9 @@
-"""A result as one page that opens from disk: no network, no library, nothing to install.
+"""A result as one page that opens from disk: no network, nothing to install.
 
-The page is filled by a template that escapes everything, pictures are SVG drawn by us, and a
-content security policy inside the page allows exactly its own style sheet and script, by their
-digests. Without scripts everything is there, one thing below the other.
+The page is filled by a template that escapes everything. The graph is SVG drawn by us; other
+pictures are drawn in the browser, when they come into view, by a charting library inside the page.
+A content security policy allows exactly the page's own style sheet and script, by their digests.
+Without scripts all numbers are there as tables, one thing below the other.
 """
 
 from __future__ import annotations
@@ -17,13 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle.model import LatentModel
+from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.model.state_names import joint_state_names
-from mixoracle.report import charts, claims, svg, words
-from mixoracle.report.components import component_table, level_bars
-from mixoracle.report.evidence import Count, Evidence
+from mixoracle.report import claims, svg, words
+from mixoracle.report.charts import bar, likeliest_states, symbol_path
+from mixoracle.report.colours import state_colours
+from mixoracle.report.components import component_table, item_tables
+from mixoracle.report.evidence import Count, Evidence, Step
 from mixoracle.report.lettering import page_environment, printable, shortened
+from mixoracle.report.next_steps import next_steps
+from mixoracle.report.page_data import page_data
+from mixoracle.report.profiles import MAX_PROFILE_LINES, ProfileLine, is_item, profile_of
 from mixoracle.report.resampling import stability
+from mixoracle.report.states import SURE, UNSURE
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,7 +43,12 @@ _MAX_STATES = 200
 _MAX_MATRIX = 14
 _MAX_PAIRS_LISTED = 40
 # A conditional table with more lines than this is taken apart, one condition at a time.
-_MAX_CONDITIONS = 16
+# With more than the second number it is for a file.
+_MAX_CONDITIONS, _MOST_CONDITIONS = 16, 1000
+# Distributions that are not folded.
+_MAX_TILES = 24
+# Measurements that a small graph has room for.
+_MAX_DRAWN = 40
 
 _FAILS_FIRST = (False, None, True)
 
@@ -44,7 +56,7 @@ _FAILS_FIRST = (False, None, True)
 def render(result: Result) -> str:
     """Return the page of a result as text."""
     template = _environment().get_template("report.html.j2")
-    style, script = _asset("report.css"), _asset("report.js")
+    style, script = _asset("templates/report.css"), _scripts()
     model, evidence = result.model, result.evidence
     return template.render(
         model=model,
@@ -55,11 +67,16 @@ def render(result: Result) -> str:
         script=script,
         style_digest=_digest(style),
         script_digest=_digest(script),
-        graph=svg.draw(model, interactive=True),
-        joint=charts.joint_picture(model),
+        graph=svg.draw(model, interactive=True, supports=claims.edge_supports(evidence.edges)),
+        numbers_text=_as_it_is(page_data(model, evidence)),
+        most_lines=MAX_PROFILE_LINES,
+        most_tiles=_MAX_TILES,
+        next_steps=next_steps(model, evidence),
+        unsure=UNSURE,
+        sure=SURE,
         joint_rows=[
             (joint_state_names(model, states), p)
-            for states, p in charts.likeliest_states(model, _MAX_STATES)
+            for states, p in likeliest_states(model, _MAX_STATES)
         ],
         n_joint=model.joint.table.size,
         # Failed assumptions come first: a reader has to know them.
@@ -70,6 +87,16 @@ def render(result: Result) -> str:
         stability=stability(model, evidence.support),
         kinds=words.by_kind(evidence.columns, evidence.n_samples),
         measurements=[_measurement(model, evidence, i) for i in range(model.n_observed)],
+        untouched=[
+            i for i in range(model.n_observed) if not model.parents(i) and _tile(evidence, i)
+        ],
+        item_tables=item_tables(model, evidence.columns),
+        most_drawn=_MAX_DRAWN,
+        small_graph=svg.draw(model, "The graph of this answer", number=1),
+        driven=[
+            [model.observed_names[i] for i in model.children(j)] for j in range(model.n_latent)
+        ],
+        alternatives=[_alternative(evidence, k) for k in range(len(evidence.alternatives))],
     )
 
 
@@ -83,20 +110,36 @@ def _environment() -> Environment:
         whole=printable,
         share=_share,
         number=_number,
+        probability=_probability,
         amount=partial(_number, spec=",.1f"),
         safe_svg=Markup,
     )
-    environment.globals.update(bar=lambda share, colour: Markup(charts.bar(share, colour)))
+    environment.globals.update(
+        bar=lambda share, colour: Markup(bar(share, colour)),
+        symbol=symbol_path,
+        average=_average,
+        rows_of=_rows_of,
+    )
     return environment
+
+
+@cache
+def _scripts() -> Any:
+    """The charting library and our own scripts, in one piece."""
+    parts = ("vendor/plot.js", "templates/report.js", "templates/pictures.js")
+    return _as_it_is("".join(_asset(part) for part in parts))
 
 
 @cache
 def _asset(name: str) -> Any:
     """A style sheet or script of ours, which must reach the page as it is."""
+    return _as_it_is((files("mixoracle.report") / name).read_text(encoding="utf-8"))
+
+
+def _as_it_is(text: str) -> Any:
     from markupsafe import Markup
 
-    folder = files("mixoracle.report") / "templates"
-    return Markup((folder / name).read_text(encoding="utf-8"))
+    return Markup(text)
 
 
 def _digest(text: str) -> str:
@@ -119,20 +162,68 @@ def _number(value: float | None, spec: str = ".4g") -> str:
     return "–" if value is None else format(value, spec)
 
 
+def _probability(value: float) -> str:
+    """Three digits; never 1 or 0 for what is only nearly so."""
+    if 0 < value < 0.0005:
+        return "< 0.001"
+    return "> 0.999" if 0.9995 <= value < 1 else f"{value:.3f}"
+
+
+def _average(line: ProfileLine, state: int) -> str:
+    """A mean or share with its interval."""
+    shown = _share if line.is_share else _number
+    low, high = line.low[state], line.high[state]
+    interval = "" if low is None or high is None else f" ({shown(low)} to {shown(high)})"
+    return f"{shown(line.means[state])}{interval}"
+
+
+def _rows_of(step: Step) -> str:
+    ends = [
+        "all rows" if rows is None else f"{rows:,.0f} rows" for rows in (step.coarsest, step.finest)
+    ]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _tile(evidence: Evidence, i: int) -> bool:
+    """Whether a measurement has a picture of its own; the profile shows an item whole."""
+    if is_item(evidence.columns, i):
+        return False
+    return bool(evidence.scatters[i].points) or any(s.observed == i for s in evidence.shapes)
+
+
+def _alternative(evidence: Evidence, k: int) -> dict[str, Any]:
+    """Another candidate with its graph, where that is small enough to stand beside others."""
+    other, n = evidence.alternatives[k], len(evidence.observed_names)
+    picture = None
+    if other.domain_sizes and n <= _MAX_DRAWN:
+        model = LatentModel(
+            observed_names=evidence.observed_names,
+            latent_names=other.latent_names,
+            bipartite=np.array([[i in own for own in other.drives] for i in range(n)]),
+            domain_sizes=other.domain_sizes,
+            joint=JointTable(np.full(other.domain_sizes, 1 / other.n_joint)),
+            latent_graph=CPDAG(
+                len(other.domain_sizes),
+                frozenset(other.directed),
+                frozenset(map(frozenset, other.undirected)),
+            ),
+        )
+        picture = svg.draw(model, "The graph of another candidate", number=k + 2)
+    drives = [[evidence.observed_names[i] for i in own] for own in other.drives]
+    return {"held": other, "picture": picture, "drives": drives}
+
+
 def _measurement(model: LatentModel, evidence: Evidence, i: int) -> dict[str, Any]:
-    """The components of one observed variable as a picture, and their numbers."""
-    name, scatter = model.observed_names[i], evidence.scatters[i]
-    bars = level_bars(model, evidence.columns, i)
+    """What there is to say of one observed variable, and its components in numbers."""
     own = [column.missing for column in evidence.columns if column.observed == i]
+    in_profile = is_item(evidence.columns, i)
     return {
+        "name": model.observed_names[i],
         "parents": [model.latent_names[j] for j in model.parents(i)],
-        "picture": charts.levels_picture(bars, name)
-        if bars
-        else charts.scatter_picture(scatter, name),
         # The share of the variation that a picture of points shows.
-        "shown": None if bars else scatter.shown,
+        "shown": evidence.scatters[i].shown if evidence.scatters[i].points else None,
         "missing": sum(own) / (evidence.n_samples * len(own)),
-        "table": component_table(model, evidence.columns, i),
+        "table": None if in_profile else component_table(model, evidence.columns, i),
     }
 
 
@@ -144,8 +235,13 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:
     effects = sorted((e for e in evidence.effects if e.latent == j), key=lambda e: -e.share)
     # One table given all neighbours that could be causes, or one for each if it is too long.
     given = sorted([*parents, *loose])
-    together = prod(model.domain_sizes[k] for k in given) <= _MAX_CONDITIONS
+    n_conditions = prod(model.domain_sizes[k] for k in given)
+    together = n_conditions <= _MAX_CONDITIONS
     tables = [given] if given and together else [[k] for k in given]
+    conditionals = [_conditional(model, j, conditions) for conditions in tables]
+    if len(given) > 1 and _MAX_CONDITIONS < n_conditions <= _MOST_CONDITIONS:
+        conditionals.append(_conditional(model, j, given, full=True))
+    profile = profile_of(evidence.effects, evidence.columns, j)
     return {
         "number": j,
         "name": names[j],
@@ -155,13 +251,25 @@ def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:
         "marginal": model.joint.marginal([j]).table.tolist(),
         "sizes": evidence.state_sizes[j],
         "relations": claims.relations_of(model, evidence.edges, j) if model.n_latent > 1 else [],
-        "conditionals": [_conditional(model, j, conditions) for conditions in tables],
+        "conditionals": conditionals,
+        "colours": state_colours(j, model.domain_sizes[j]),
+        "profile": profile,
+        "any_share": any(line.is_share for line in profile),
+        "all_shares": all(line.is_share for line in profile),
+        "pictured": [i for i in model.children(j) if _tile(evidence, i)],
+        "n_items": sum(is_item(evidence.columns, i) for i in model.children(j)),
+        "certainty": evidence.certainty[j] if evidence.certainty else None,
         "effects": effects,
     }
 
 
-def _conditional(model: LatentModel, j: int, given: list[int]) -> dict[str, Any]:
-    """P(H_j | given): the conditions in words, then a line for each of their states."""
+def _conditional(
+    model: LatentModel, j: int, given: list[int], *, full: bool = False
+) -> dict[str, Any]:
+    """P(H_j | given): the conditions in words, then a line for each of their states.
+
+    A ``full`` one is long, and folded until somebody asks for it.
+    """
     order = sorted([*given, j])
     table = np.moveaxis(model.joint.marginal(order).table, order.index(j), -1)
     rows = []
@@ -171,7 +279,7 @@ def _conditional(model: LatentModel, j: int, given: list[int]) -> dict[str, Any]
         known = tuple(float(w) / total for w in weights) if total > 0 else None
         called = tuple(model.states_of(k)[state] for k, state in zip(given, states, strict=True))
         rows.append((called, known))
-    return {"given": [model.latent_names[k] for k in given], "rows": rows}
+    return {"given": [model.latent_names[k] for k in given], "rows": rows, "full": full}
 
 
 def _pair_matrix(evidence: Evidence) -> list[list[Count | None]] | None:

@@ -75,6 +75,6 @@ def write_renamed(folder: Path, source: Path, held: Result, model: LatentModel) 
         rewrite_states(folder / STATES_FILE, held.model, model)
     write_report(folder, result)
     if (source / FIGURES_FOLDER).is_dir():
-        from mixoracle.report.figures import save_figures
+        from mixoracle.report.saving import save_figures
 
         save_figures(model, result.evidence, folder / FIGURES_FOLDER)

@@ -11,7 +11,7 @@ by its classes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,8 @@ CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
 # Arcs rise with the number of causes that they pass, so that nested ones do not touch.
 _ARC_FIRST, _ARC_STEP, _ARC_MOST = 26.0, 15.0, 110.0
 _LEGEND_LINE = 19.0
+# Edges of Λ: without figures, with no support at all, and with full support.
+_ARC_WIDTH, _ARC_LEAST, _ARC_WIDEST = 1.7, 0.8, 2.6
 # A page has room for letters of the size of its text.
 _PAGE_SCALE = 1.2
 _LOOK = {
@@ -101,10 +103,14 @@ def draw(
     title: str = "Hidden causes and what they drive",
     *,
     interactive: bool = False,
+    supports: Mapping[tuple[int, int], float] | None = None,
+    number: int = 0,
 ) -> str:
     """Return the graph G = Γ ∪ Λ as a complete SVG document.
 
     ``interactive`` makes the causes reachable by keyboard, for a page that knows what to do then.
+    ``supports`` has the probability of edges of Λ, by their ends as the graph has them: the more,
+    the wider the line. ``number`` tells several pictures on one page apart.
     """
     layout = lay_out(model)
     page = page_environment("mixoracle.report").get_template("graph.svg.j2")
@@ -116,7 +122,11 @@ def draw(
         interactive=interactive,
         scale=_PAGE_SCALE if interactive else 1.0,
         drives=drive_lines(layout),
-        arcs=[(i, j, known, *arc_curve(layout, i, j)) for i, j, known in latent_edges(model)],
+        arcs=[
+            (i, j, known, *arc_curve(layout, i, j), *_support(model, (i, j), known, supports or {}))
+            for i, j, known in latent_edges(model)
+        ],
+        head=f"arc-head-{number}" if number else "arc-head",
         chips=[chip_places(layout, g) for g in range(len(layout.groups))],
         legend=_legend_entries(model),
         colour=latent_colour,
@@ -218,6 +228,25 @@ def arc_curve(layout: Layout, i: int, j: int) -> tuple[float, float, float]:
     # The curve goes three quarters of the way to its control points.
     reach = layout.pill_left - _rise(i, j) / 0.75
     return layout.pill_y[i] + lean, layout.pill_y[j] - lean, reach
+
+
+def _support(
+    model: LatentModel,
+    ends: tuple[int, int],
+    known: bool,
+    supports: Mapping[tuple[int, int], float],
+) -> tuple[float, str]:
+    """The width of an edge of Λ, and what a reader who points at it is told."""
+    first, second = (model.latent_names[k] for k in ends)
+    said = f"{first} {'→' if known else '—'} {second}"
+    support = supports.get(ends)
+    said = said if support is None else f"{said}: support {support:.2f}"
+    return arc_width(support), said
+
+
+def arc_width(support: float | None) -> float:
+    """The width of an edge of Λ by its support."""
+    return _ARC_WIDTH if support is None else _ARC_LEAST + support * (_ARC_WIDEST - _ARC_LEAST)
 
 
 def drive_lines(layout: Layout) -> list[tuple[int, float, float]]:
