@@ -88,10 +88,8 @@ class Search:
     def coarser(self) -> Iterator[Decoded]:
         """Coarse answers, one after another, from the finest of them on."""
         self.run.report(Stage.COARSENING)
-        first, *others = self._resolutions()
-        yield self.at(first)
-        for resolution in others:
-            if self.run.settings.clock.leaves_out("coarser resolutions"):
+        for place, resolution in enumerate(self._resolutions()):
+            if place > 0 and self.run.settings.clock.leaves_out("coarser resolutions"):
                 return
             yield self.at(resolution)
 
