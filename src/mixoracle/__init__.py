@@ -15,7 +15,7 @@ from mixoracle._version import __version__
 if TYPE_CHECKING:
     from mixoracle.background import Background, KnownLatent
     from mixoracle.learner import LatentGraphLearner
-    from mixoracle.model import CPDAG, JointTable, LatentModel
+    from mixoracle.model import CPDAG, JointNetwork, JointTable, LatentModel
     from mixoracle.observations import Columns, Observations
     from mixoracle.oracles.exact import ExactOracle
     from mixoracle.oracles.kmeans import KMeansOracle
@@ -28,6 +28,7 @@ __all__ = [
     "Background",
     "Columns",
     "ExactOracle",
+    "JointNetwork",
     "JointTable",
     "KMeansOracle",
     "KnownLatent",
@@ -45,6 +46,7 @@ _HOMES = {
     "CPDAG": "mixoracle.model",
     "Columns": "mixoracle.observations",
     "ExactOracle": "mixoracle.oracles.exact",
+    "JointNetwork": "mixoracle.model",
     "JointTable": "mixoracle.model",
     "KMeansOracle": "mixoracle.oracles.kmeans",
     "KnownLatent": "mixoracle.background",

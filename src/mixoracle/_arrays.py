@@ -28,14 +28,14 @@ class FrozenArrays:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copied or unpickled array is writable again.
-        for held in state.values():
-            if isinstance(held, np.ndarray):
-                held.setflags(write=False)
+        for value in state.values():
+            for held in value if isinstance(value, tuple) else (value,):
+                if isinstance(held, np.ndarray):
+                    held.setflags(write=False)
         self.__dict__.update(state)
 
     def _values(self) -> tuple[object, ...]:
-        held = [getattr(self, field.name) for field in fields(self)]
-        return tuple((a.shape, a.tobytes()) if isinstance(a, np.ndarray) else a for a in held)
+        return tuple(_comparable(getattr(self, field.name)) for field in fields(self))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -44,6 +44,13 @@ class FrozenArrays:
 
     def __hash__(self) -> int:
         return hash(self._values())
+
+
+def _comparable(value: Any) -> object:
+    """A value that compares and hashes; arrays, and tuples of them, by their shapes and bytes."""
+    if isinstance(value, tuple):
+        return tuple(map(_comparable, value))
+    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
 
 
 def frozen_array(values: Any, dtype: Any, what: str) -> NDArray[Any]:

@@ -32,8 +32,7 @@ from mixoracle.inference.state_order import state_orders
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, JointTable, LatentModel
 from mixoracle.model.joint import MANY_EMPTY, emptiness
-from mixoracle.model.joint_states import flat, numbered
-from mixoracle.model.posterior import states_of_cells
+from mixoracle.model.joint_states import flat, numbered, states_of_cells
 from mixoracle.oracles.candidate import Candidate, GraphCounts
 from mixoracle.oracles.protocol import InformedOracle, MixtureOracle
 from mixoracle.oracles.run import Run

@@ -7,7 +7,7 @@ from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.inference.start import starting_assignment
 from mixoracle.metrics import compare_states
 from mixoracle.mixtures.preparation import prepare
-from mixoracle.model.posterior import states_of_cells
+from mixoracle.model.joint_states import states_of_cells
 
 
 @pytest.mark.parametrize("seed", range(10))

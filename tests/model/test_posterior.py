@@ -9,13 +9,13 @@ from scipy.special import logsumexp
 from mixoracle.datasets import random_model
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable, posterior
+from mixoracle.model.joint_states import states_of_cells
 from mixoracle.model.posterior import (
     draw,
     mean_log_likelihood,
     most_likely_states,
     posterior_chunks,
     state_probabilities,
-    states_of_cells,
 )
 
 SEEDS = range(8)

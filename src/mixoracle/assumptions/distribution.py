@@ -34,7 +34,11 @@ def _nearly_empty(model: LatentModel) -> str:
 
     Where there are many the latents may be states of a single one.
     """
-    cells = [cell for cell in map(tuple, model.joint.nearly_empty()) if model.joint.table[cell] > 0]
+    cells = [
+        cell
+        for cell in map(tuple, model.joint.to_table().nearly_empty())
+        if model.joint.table[cell] > 0
+    ]
     if not cells:
         return ""
     total = 100 * sum(float(model.joint.table[cell]) for cell in cells)

@@ -16,8 +16,9 @@ from mixoracle.families import (
 )
 from mixoracle.model.bipartite import Bipartite
 from mixoracle.model.cpdag import CPDAG
-from mixoracle.model.joint import JointTable
+from mixoracle.model.joint import Joint, JointTable
 from mixoracle.model.latent_model import LatentModel
+from mixoracle.model.network import JointNetwork
 from mixoracle.model.projection import Projection
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "DiagonalComponents",
     "GammaComponents",
     "GaussianComponents",
+    "Joint",
+    "JointNetwork",
     "JointTable",
     "LatentModel",
     "ProductComponents",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mixoracle._arrays import Floats
 from mixoracle.model.graphs import Edge
-from mixoracle.model.joint import JointTable
+from mixoracle.model.joint import Joint, JointTable
 
 
 def parents_of(edges: Iterable[Edge], n_nodes: int) -> list[list[int]]:
@@ -30,7 +30,7 @@ def parents_of(edges: Iterable[Edge], n_nodes: int) -> list[list[int]]:
 
 
 def conditional(
-    joint: JointTable, node: int, parents: Collection[int], *, unseen: float = 0.0
+    joint: Joint, node: int, parents: Collection[int], *, unseen: float = 0.0
 ) -> Floats:
     """P(H_node | parents), with an axis of length one for each latent that does not occur.
 
@@ -41,7 +41,7 @@ def conditional(
     return np.asarray(np.divide(family, below, out=np.full_like(family, unseen), where=below > 0))
 
 
-def factorised(joint: JointTable, edges: Iterable[Edge]) -> JointTable:
+def factorised(joint: Joint, edges: Iterable[Edge]) -> JointTable:
     """P(H) as a DAG has it, uniform where a configuration of parents was never seen."""
     table = np.ones(joint.domain_sizes)
     for node, parents in enumerate(parents_of(edges, joint.n_latent)):
@@ -50,7 +50,7 @@ def factorised(joint: JointTable, edges: Iterable[Edge]) -> JointTable:
 
 
 def truncated(
-    joint: JointTable, edges: Iterable[Edge], targets: Iterable[tuple[int, int]] = ()
+    joint: Joint, edges: Iterable[Edge], targets: Iterable[tuple[int, int]] = ()
 ) -> Floats:
     """P(H | do(targets)) in one DAG, each target a latent with its state.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mixoracle.model.inference import Bounds
-    from mixoracle.model.joint import JointTable
+    from mixoracle.model.joint import Joint
     from mixoracle.model.latent_model import LatentModel
 
 _EFFECT_COLUMNS = ("cause", "set_to", "effect", "of", "lower", "upper", "identified")
@@ -106,7 +106,7 @@ def joint_frame(model: LatentModel) -> pd.DataFrame:
 
 
 def table_frame(
-    joint: JointTable,
+    joint: Joint,
     names: Sequence[str] | None = None,
     states: Sequence[Sequence[Any]] | None = None,
 ) -> pd.DataFrame:
@@ -131,7 +131,7 @@ def table_frame(
 
 
 def table_xarray(
-    joint: JointTable,
+    joint: Joint,
     names: Sequence[str] | None = None,
     states: Sequence[Sequence[Any]] | None = None,
 ) -> Any:
@@ -148,7 +148,7 @@ def table_xarray(
 
 
 def _axes(
-    joint: JointTable, names: Sequence[str] | None, states: Sequence[Sequence[Any]] | None
+    joint: Joint, names: Sequence[str] | None, states: Sequence[Sequence[Any]] | None
 ) -> tuple[list[str], list[Sequence[Any]]]:
     called = [f"H{j + 1}" for j in range(joint.n_latent)] if names is None else list(names)
     numbers: list[Sequence[Any]] = [range(size) for size in joint.domain_sizes]

@@ -1,23 +1,32 @@
-"""The joint probability table of the latents: the tensor J of ``thm:Ph``."""
+"""P(H), the distribution of the latents, as one table: the tensor J of ``thm:Ph``.
+
+:class:`Joint` says what every form of P(H) answers. There are two: :class:`JointTable`, and
+:class:`~mixoracle.model.network.JointNetwork` where a table would be too large.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array
+from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
+from mixoracle.model.elimination import Factor
+from mixoracle.model.joint_states import states_of_cells
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Sums of thousands of rounded products stray by a few ulp each; a sum further off than this was
 # not meant to be a distribution.
-_SUM_TOLERANCE = 1e-8
+SUM_TOLERANCE = 1e-8
 _ROWS_SHOWN = 24
+_SIZES_SHOWN = 12
 # A joint state is nearly empty below this share of what independent latents would give it. One
 # alone that falls short of more is just rare; where many do, the latents may not be what they seem.
 _HOLE = 0.05
@@ -28,7 +37,72 @@ _IMPLAUSIBLE = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointTable(FrozenArrays):
+class Joint(FrozenArrays, ABC):
+    """P(H) in any form."""
+
+    @property
+    @abstractmethod
+    def domain_sizes(self) -> tuple[int, ...]:
+        """The number of states of each latent."""
+
+    @property
+    def n_latent(self) -> int:
+        """How many latents there are."""
+        return len(self.domain_sizes)
+
+    @property
+    def n_joint(self) -> int:
+        """The number of joint states, ∏ dim(H_j), exactly."""
+        return prod(self.domain_sizes)
+
+    @abstractmethod
+    def to_table(self) -> JointTable:
+        """The same as a table; refused where that has more than some 10^6 joint states."""
+
+    if TYPE_CHECKING:
+        # At run time a field of the one and a property of the other.
+        @property
+        def table(self) -> Floats:
+            """P of each joint state, of shape ``domain_sizes``."""
+
+    @abstractmethod
+    def factors(self) -> tuple[Factor, ...]:
+        """Factors whose product is P(H)."""
+
+    @abstractmethod
+    def marginal(self, latents: Any) -> JointTable:
+        """P of some latents, in the order in which they are named."""
+
+    def conditional(self, node: int, parents: Sequence[int], *, unseen: float = 0.0) -> Floats:
+        """P(H_node | parents) of shape (sizes of the parents …, size of the node).
+
+        Rows for configurations of the parents that never occur hold ``unseen`` in every entry.
+        """
+        family = self.marginal([*parents, node]).table
+        below = family.sum(axis=-1, keepdims=True)
+        shares = np.divide(family, below, out=np.full_like(family, unseen), where=below > 0)
+        return np.asarray(shares)
+
+    @abstractmethod
+    def log_probability(self, states: Any) -> Floats:
+        """Log P of each row of states: (N, m) to (N,)."""
+
+    @abstractmethod
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Rows of states, (n, m)."""
+
+    @property
+    def sizes_in_words(self) -> str:
+        """How many joint states there are, as a product: ``2×3``, or ``2^30`` for many."""
+        sizes = self.domain_sizes
+        if len(sizes) <= _SIZES_SHOWN:
+            return "×".join(map(str, sizes)) or "no latents"
+        powers = [(size, sizes.count(size)) for size in sorted(set(sizes))]
+        return "·".join(f"{size}^{n}" if n > 1 else f"{size}" for size, n in powers)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointTable(Joint):
     """P(H) as an array with one axis for each latent.
 
     Parameters
@@ -61,32 +135,45 @@ class JointTable(FrozenArrays):
                 f"a joint table cannot be negative; its smallest entry is {table.min():.6g}"
             )
         total = float(table.sum())
-        if abs(total - 1.0) > _SUM_TOLERANCE:
+        if abs(total - 1.0) > SUM_TOLERANCE:
             raise InvalidInputError(
                 f"a joint table should sum to 1; it sums to {total:.10g} (divide it by its sum)"
             )
         self._keep(table=table)
 
     @property
-    def n_latent(self) -> int:
-        """How many latents the table is over."""
-        return self.table.ndim
-
-    @property
     def domain_sizes(self) -> tuple[int, ...]:
         """The number of states of each latent."""
         return self.table.shape
 
+    def to_table(self) -> JointTable:
+        """Itself."""
+        return self
+
+    def factors(self) -> tuple[Factor, ...]:
+        """The table, as one factor."""
+        return (Factor(tuple(range(self.n_latent)), self.table),)
+
     def marginal(self, latents: Any) -> JointTable:
         """P of some latents, in the order in which they are named."""
-        kept = [int(latent) for latent in latents]
-        if len(set(kept)) != len(kept) or any(not 0 <= j < self.n_latent for j in kept):
-            raise InvalidInputError(
-                f"a marginal needs distinct latents from 0 to {self.n_latent - 1}; got {kept}"
-            )
+        kept = checked_latents(latents, self.n_latent)
         dropped = tuple(j for j in range(self.n_latent) if j not in kept)
         ascending = self.table.sum(axis=dropped)
         return JointTable(np.transpose(ascending, np.argsort(np.argsort(kept)) if kept else ()))
+
+    def log_probability(self, states: Any) -> Floats:
+        """Log P of each row of states: (N, m) to (N,)."""
+        rows = checked_states(states, self.domain_sizes)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.broadcast_to(self.table[tuple(rows.T)], len(rows))))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Rows of states, (n, m)."""
+        cumulative = np.cumsum(self.table)
+        # Dividing by the last sum keeps rounding from leaving a gap below 1; the side skips the
+        # joint states of probability zero.
+        cells = np.searchsorted(cumulative / cumulative[-1], rng.random(n), side="right")
+        return states_of_cells(cells, self.domain_sizes)
 
     def nearly_empty(self) -> Integers:
         """The joint states that hardly occur, given how frequent their parts are, (c, m).
@@ -126,10 +213,9 @@ class JointTable(FrozenArrays):
         return table_xarray(self, names, states)
 
     def __repr__(self) -> str:
-        sizes = "×".join(map(str, self.domain_sizes)) or "no latents"
         empty = int(np.sum(self.table == 0))
         note = f", {empty} of {self.table.size} joint states empty" if empty else ""
-        return f"JointTable({sizes}, smallest {self.table.min():.3g}{note})"
+        return f"JointTable({self.sizes_in_words}, smallest {self.table.min():.3g}{note})"
 
     def _repr_html_(self) -> str:
         order = np.argsort(-self.table, axis=None, kind="stable")[:_ROWS_SHOWN]
@@ -142,6 +228,31 @@ class JointTable(FrozenArrays):
         cut = self.table.size - len(order)
         note = f"<caption>{cut} rarer joint states not shown</caption>" if cut > 0 else ""
         return f"<table>{note}<tr>{head}<th>P</th></tr>{''.join(rows)}</table>"
+
+
+def checked_latents(latents: Any, n_latent: int) -> list[int]:
+    """The latents that a marginal names."""
+    kept = [int(latent) for latent in latents]
+    if len(set(kept)) != len(kept) or any(not 0 <= j < n_latent for j in kept):
+        raise InvalidInputError(
+            f"a marginal needs distinct latents from 0 to {n_latent - 1}; got {kept}"
+        )
+    return kept
+
+
+def checked_states(states: Any, domain_sizes: Sequence[int]) -> Integers:
+    """Rows of states (N, m), each below its domain size."""
+    rows = frozen_whole_numbers(states, "states")
+    if rows.ndim != 2 or rows.shape[1] != len(domain_sizes):
+        raise InvalidInputError(
+            f"states should have a column for each of the {len(domain_sizes)} latents; "
+            f"got shape {rows.shape}"
+        )
+    if np.any(rows < 0) or np.any(rows >= np.asarray(domain_sizes, dtype=np.int64)):
+        raise InvalidInputError(
+            f"states count from 0 and stay below the domain sizes {tuple(domain_sizes)}"
+        )
+    return rows
 
 
 def independent(table: Floats) -> Floats:

@@ -57,6 +57,13 @@ def flat(states: Integers, sizes: Sequence[int]) -> Integers:
     return code
 
 
+def states_of_cells(cells: Integers, domain_sizes: Sequence[int]) -> Integers:
+    """Flat cells in C order to one column of states for each latent."""
+    if not domain_sizes:
+        return np.zeros((len(cells), 0), dtype=np.int64)
+    return np.stack(np.unravel_index(cells, tuple(domain_sizes)), axis=1).astype(np.int64)
+
+
 def numbered(labels: Integers) -> Integers:
     """The labels (T,) as consecutive numbers from 0, in the order of the labels.
 

@@ -21,7 +21,7 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model import export, frames, inference, storage
 from mixoracle.model.cpdag import CPDAG
-from mixoracle.model.joint import JointTable
+from mixoracle.model.joint import Joint
 from mixoracle.model.joint_states import codes_of_parents
 from mixoracle.model.reading import Reading
 from mixoracle.model.state_names import StateNames, checked_state_names, rename, states_of
@@ -43,8 +43,8 @@ class LatentModel(FrozenArrays):
         Γ: row i is pa(X_i).
     domain_sizes : sequence of int
         dim(H_j), at least 2 each.
-    joint : JointTable
-        P(H), of shape ``domain_sizes``.
+    joint : JointTable or JointNetwork
+        P(H), over latents with these ``domain_sizes``.
     latent_graph : CPDAG
         Λ over the latents.
     components : sequence of ComponentSet, or None
@@ -60,7 +60,7 @@ class LatentModel(FrozenArrays):
     latent_names: tuple[str, ...]
     bipartite: Bools
     domain_sizes: tuple[int, ...]
-    joint: JointTable
+    joint: Joint
     latent_graph: CPDAG
     components: tuple[ComponentSet, ...] | None = None
     reading: Reading | None = None
@@ -75,10 +75,10 @@ class LatentModel(FrozenArrays):
                 f"Γ should have a row for each of the {len(observed)} observed variables and a "
                 f"column for each of the {len(latent)} latents; got shape {bipartite.shape}"
             )
-        if not isinstance(self.joint, JointTable) or not isinstance(self.latent_graph, CPDAG):
+        if not isinstance(self.joint, Joint) or not isinstance(self.latent_graph, CPDAG):
             raise InvalidInputError(
-                "a model needs joint as a JointTable and latent_graph as a CPDAG; got "
-                f"{type(self.joint).__name__} and {type(self.latent_graph).__name__}"
+                "a model needs joint as a JointTable or JointNetwork and latent_graph as a CPDAG; "
+                f"got {type(self.joint).__name__} and {type(self.latent_graph).__name__}"
             )
         sizes = frozen_domain_sizes(self.domain_sizes, len(latent), "domain sizes")
         if self.joint.domain_sizes != sizes:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
+from mixoracle.model.joint_states import states_of_cells
 from mixoracle.model.responsibilities import Shares, log_joint, share_out
 
 if TYPE_CHECKING:
@@ -80,23 +81,12 @@ def mean_log_likelihood(model: LatentModel, blocks: Sequence[Floats]) -> float:
     return total / len(blocks[0])
 
 
-def states_of_cells(cells: Integers, domain_sizes: Sequence[int]) -> Integers:
-    """Flat cells in C order to one column of states for each latent."""
-    if not domain_sizes:
-        return np.zeros((len(cells), 0), dtype=np.int64)
-    return np.stack(np.unravel_index(cells, tuple(domain_sizes)), axis=1).astype(np.int64)
-
-
 def draw(
     model: LatentModel, n_samples: int, rng: np.random.Generator
 ) -> tuple[list[Floats], Integers]:
     """Draw a block for each observed variable, and the (n_samples, n_latent) states behind them."""
     if model.components is None:
         raise InvalidInputError("sampling needs a model with components; this one has none")
-    cumulative = np.cumsum(model.joint.table)
-    # Dividing by the last sum keeps rounding from leaving a gap below 1; the side skips the
-    # cells of probability zero.
-    cells = np.searchsorted(cumulative / cumulative[-1], rng.random(n_samples), side="right")
-    states = states_of_cells(cells, model.domain_sizes)
+    states = model.joint.draw(n_samples, rng)
     labels = model.component_of_states(states)
     return [held.sample(labels[:, i], rng) for i, held in enumerate(model.components)], states

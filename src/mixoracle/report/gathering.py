@@ -182,7 +182,7 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
         return ()
     cases = n_samples * table
     is_rare = cases < _FEWEST_CASES
-    is_rare[tuple(model.joint.nearly_empty().T)] = True
+    is_rare[tuple(model.joint.to_table().nearly_empty().T)] = True
     # Where few cases were to be expected anyway, that there are none says nothing.
     is_rare &= n_samples * independent(table) > np.log(table.size / FALSE_ALARM)
     rare = np.argwhere(is_rare)

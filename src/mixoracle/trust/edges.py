@@ -66,9 +66,9 @@ def posterior_of(
     model: LatentModel, n_samples: int, knowledge: Knowledge | None = None
 ) -> EdgePosterior | None:
     """The posterior of the model's edges; None where there are too many latents to average."""
-    if not can_average(model.joint):
+    if not can_average(model.joint.to_table()):
         return None
-    return edge_posterior(model.joint, n_samples, knowledge, names=model.latent_names)
+    return edge_posterior(model.joint.to_table(), n_samples, knowledge, names=model.latent_names)
 
 
 def pair_supports(
