@@ -6,7 +6,8 @@ import pytest
 
 from mixoracle.datasets import item_problem, kind_problem, paper_problem, with_gaps
 from mixoracle.errors import DataWarning
-from mixoracle.inference.refine import TOLERANCE, refine
+from mixoracle.inference.refine import refine
+from mixoracle.inference.structured import TOLERANCE
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.model.posterior import mean_log_likelihood, most_likely_states

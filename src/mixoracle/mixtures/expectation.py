@@ -49,9 +49,9 @@ class JointStates:
         self._few = few
         self._deciding = int(np.argmax([len(np.unique(column)) for column in codes.T]))
 
-    def share_out(self, densities: list[Floats], before: Integers) -> Shared:
+    def share_out(self, densities: list[Floats], before: Integers | None) -> Shared:
         """Share rows out; ``densities[i]`` (r, n_codes), ``before`` (r,) a good state of each."""
-        if len(self._codes) <= self._few:
+        if before is None or len(self._codes) <= self._few:
             return self._share_out_at_once(densities)
         n_rows = len(before)
         best = np.empty(n_rows, dtype=np.int64)

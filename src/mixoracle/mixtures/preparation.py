@@ -10,7 +10,7 @@ kept, because it says nothing either way.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,16 +18,15 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import DataWarning, InvalidInputError
-from mixoracle.families.base import Family, Patterns
 from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.families.registry import NUMBERS
 from mixoracle.families.units import differ_by_rounding
+from mixoracle.mixtures.coded import CodedRows
 from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
 from mixoracle.mixtures.isolation import isolated
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.ties import spread_ties
-from mixoracle.model import ComponentSet
 from mixoracle.model.reading import without_repeated
 from mixoracle.observations import Observations
 from mixoracle.settings import Settings
@@ -41,7 +40,7 @@ _KEY_DIGITS = 9
 
 
 @dataclass(frozen=True)
-class Prepared:
+class Prepared(CodedRows):
     """What the learning stages see of the observations.
 
     ``observations`` are those that were prepared, with their answers as levels, and ``columns``
@@ -63,19 +62,9 @@ class Prepared:
     set_aside: Bools
 
     @property
-    def n_samples(self) -> int:
-        """The number of rows."""
-        return len(self.rows)
-
-    @property
     def n_observed(self) -> int:
         """The number of observed variables."""
         return len(self.variables)
-
-    @cached_property
-    def families(self) -> tuple[Family, ...]:
-        """The family of each variable's components over the coordinates."""
-        return tuple(encoder.family for encoder in self.encoders)
 
     @cached_property
     def measured(self) -> list[Floats]:
@@ -87,38 +76,11 @@ class Prepared:
         """Where each variable of the observations stands here."""
         return np.argsort(self.variables)
 
-    @cached_property
-    def _patterns(self) -> tuple[Patterns | None, ...]:
-        """For each variable which values are missing, or None where none is."""
-        return tuple(map(Patterns.of, self.blocks))
-
     def for_search(self) -> Prepared:
         """The same observations with families that structure can be searched with."""
         encoders = tuple(encoder.for_search() for encoder in self.encoders)
         changed = any(new is not old for new, old in zip(encoders, self.encoders, strict=True))
         return replace(self, encoders=encoders) if changed else self
-
-    def features(self, place: int, rows: Integers | slice) -> Floats:
-        """The family's features of some rows of the variable at ``place``."""
-        return self.families[place].features(self.blocks[place][rows])
-
-    def patterns(self, place: int, rows: Integers | slice) -> Patterns | None:
-        """Which values of these rows are missing, or None where none of the variable is."""
-        held = self._patterns[place]
-        return None if held is None else held.take(rows)
-
-    def log_densities(self, components: Sequence[ComponentSet], rows: slice) -> list[Floats]:
-        """The log density of some rows in each component of each variable, (r, k_i)."""
-        return [
-            family.log_density(self.features(i, rows), held, self.patterns(i, rows))
-            for i, (family, held) in enumerate(zip(self.families, components, strict=True))
-        ]
-
-    def chunks(self, n_columns: int, entries: int) -> Iterator[slice]:
-        """All rows, so many at a time that ``n_columns`` for each make at most ``entries``."""
-        step = max(1, entries // n_columns)
-        for start in range(0, self.n_samples, step):
-            yield slice(start, min(start + step, self.n_samples))
 
     def take(self, places: Integers) -> Prepared:
         """Some of the rows, by their places here in ascending order; units stay as they are."""
