@@ -19,7 +19,7 @@ from mixoracle.model import (
     StudentComponents,
 )
 from mixoracle.model.export.agrum import load_pyagrum, to_pyagrum
-from mixoracle.model.factorisation import factorised, truncated
+from mixoracle.model.factorisation import factorised
 
 
 def model_over(joint, graph, names=None):
@@ -40,6 +40,23 @@ def draw(rng, n_nodes, density=0.5, largest=3):
     edges = random_dag(n_nodes, density, rng)
     joint = random_joint(sizes, edges, 4, rng)
     return edges, model_over(joint, CPDAG.from_dag(edges, n_nodes))
+
+
+def truncated(joint, edges, targets):
+    """P(H | do(targets)) in one DAG as a whole table, which our answers never build."""
+    settings, axes = dict(targets), range(joint.n_latent)
+    table = np.ones(joint.domain_sizes)
+    for node in axes:
+        shape = [1] * joint.n_latent
+        shape[node] = joint.domain_sizes[node]
+        if node in settings:
+            table = table * np.eye(shape[node])[settings[node]].reshape(shape)
+            continue
+        kept = {node, *(i for i, j in edges if j == node)}
+        family = joint.table.sum(axis=tuple({*axes} - kept), keepdims=True)
+        below = family.sum(axis=node, keepdims=True)
+        table = table * np.divide(family, below, out=np.zeros_like(family), where=below > 0)
+    return table
 
 
 def adjusted(joint, edges, cause, effect):

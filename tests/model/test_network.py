@@ -1,13 +1,19 @@
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixoracle import JointNetwork, JointTable
+from mixoracle import CPDAG, JointNetwork, JointTable, LatentModel
 from mixoracle.errors import InvalidInputError
+from mixoracle.metrics import compare, relabel
+from mixoracle.metrics.many_states import drawn_distance
+from mixoracle.model import GaussianComponents
+from mixoracle.model.export import read_bif, read_json, read_xmlbif
 
 
 def random_network(seed, n_latent, max_states=3, max_parents=3):
@@ -168,3 +174,146 @@ def test_forty_latents():
         counts = np.zeros(table.shape)
         np.add.at(counts, tuple(states[:, asked].T), 1.0)
         np.testing.assert_allclose(counts / 100_000, table, atol=5 * 0.5 / 100_000**0.5)
+
+
+def model_over(joint, edges, n_observed=None):
+    """A model with Gaussian children, each of one latent or two, and Λ the class of a DAG."""
+    m = joint.n_latent
+    n = n_observed or m + 2
+    rng = np.random.default_rng(0)
+    bipartite = np.zeros((n, m), dtype=bool)
+    for i, row in enumerate(bipartite):
+        row[[i % m, int(rng.integers(m))]] = True
+    counts = [int(np.prod(np.array(joint.domain_sizes)[row])) for row in bipartite]
+    return LatentModel(
+        observed_names=[f"X{i + 1}" for i in range(n)],
+        latent_names=[f"H{j + 1}" for j in range(m)],
+        bipartite=bipartite,
+        domain_sizes=joint.domain_sizes,
+        joint=joint,
+        latent_graph=CPDAG.from_dag(edges, m),
+        components=[
+            GaussianComponents(rng.standard_normal((k, 2)), np.tile(np.eye(2), (k, 1, 1)))
+            for k in counts
+        ],
+    )
+
+
+def both_kinds(seed, n_latent=4):
+    """The same model with P(H) as a network and as a table."""
+    network = random_network(seed, n_latent)
+    return [model_over(joint, network.edges) for joint in (network, network.to_table())]
+
+
+@pytest.mark.parametrize("seed", range(6))
+class TestModelsOfEitherKind:
+    def test_answer_questions_alike(self, seed):
+        models = both_kinds(seed)
+        questions = [
+            lambda model: model.query(["H1", "X2"], given={"H3": 1, "X1": [0.3, -0.2]}),
+            lambda model: model.query("X3", given={"X4": [0.5, np.nan]}),
+            lambda model: model.query("H2", given={"H4": 0}, factorised_along_graph=True),
+        ]
+        for ask in questions:
+            found, expected = map(ask, models)
+            np.testing.assert_allclose(found.table, expected.table, atol=1e-12)
+            if expected.mean is not None:
+                np.testing.assert_allclose(found.mean, expected.mean, atol=1e-12)
+
+    def test_follow_interventions_alike(self, seed):
+        models = both_kinds(seed)
+        questions = [
+            lambda model: model.effect("H1", "H3"),
+            lambda model: model.effect("H2", "X5"),
+            lambda model: model.do({"H4": 1, "H2": 0}).query("H3", given={"X1": [0.1, 0.1]}),
+        ]
+        for ask in questions:
+            found, expected = map(ask, models)
+            assert found.graphs == expected.graphs
+            np.testing.assert_allclose(found.member_lower, expected.member_lower, atol=1e-12)
+            np.testing.assert_allclose(found.member_upper, expected.member_upper, atol=1e-12)
+
+    def test_make_the_same_frames_and_files(self, seed):
+        network, table = both_kinds(seed)
+        for make in ("joint_frame", "state_means", "effects_frame"):
+            found, expected = getattr(network, make)(), getattr(table, make)()
+            pd.testing.assert_frame_equal(found, expected, rtol=1e-12, atol=1e-12)
+        for make in ("to_dot", "to_graphml", "to_dagitty"):
+            assert getattr(network, make)() == getattr(table, make)()
+        for written in (read_bif(network.to_bif()), read_xmlbif(network.to_xmlbif())):
+            np.testing.assert_allclose(written.joint.table, table.joint.table, atol=1e-12)
+        assert read_json(network.to_json()) == network
+
+    def test_are_relabelled_and_compared_alike(self, seed):
+        models = both_kinds(seed)
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(4).tolist()
+        states = [rng.permutation(models[0].domain_sizes[j]).tolist() for j in order]
+        moved = [relabel(model, order, states) for model in models]
+        np.testing.assert_allclose(moved[0].joint.table, moved[1].joint.table, atol=1e-12)
+        assert moved[0].bipartite.tolist() == moved[1].bipartite.tolist()
+        comparisons = [compare(models[0], other) for other in moved]
+        assert comparisons[0].shd == comparisons[1].shd == 0
+        assert comparisons[0].joint_tv == pytest.approx(0, abs=1e-12)
+
+
+def test_what_never_occurs_is_open_in_either_kind():
+    network = JointNetwork([(), (0,)], [[1.0, 0.0], LAMP])
+    models = [model_over(joint, [(0, 1)]) for joint in (network, network.to_table())]
+    found, expected = (model.effect("H1", "H2") for model in models)
+    assert not found.identified
+    np.testing.assert_allclose(found.lower, expected.lower, atol=1e-12)
+    np.testing.assert_allclose(found.upper, expected.upper, atol=1e-12)
+
+
+def test_a_network_along_its_own_dag_writes_its_own_tables():
+    network = random_network(11, 5)
+    model = replace(model_over(network, []), latent_graph=CPDAG(5, network.edges))
+    assert read_bif(model.to_bif()).joint == network
+
+
+@pytest.fixture(scope="module")
+def model():
+    network = random_network(7, 40, max_parents=2)
+    return model_over(network, network.edges, n_observed=80)
+
+
+class TestFortyLatents:
+    def test_files(self, model, tmp_path):
+        model.save(tmp_path)
+        assert LatentModel.load(tmp_path) == model
+        assert read_json(model.to_json()) == model
+        written = read_bif(model.to_bif()).joint
+        asked = [3, 30, 17]
+        np.testing.assert_allclose(
+            written.marginal(asked).table, model.joint.marginal(asked).table, atol=1e-12
+        )
+
+    def test_questions(self, model):
+        evidence = {"H9": 1, "X12": [0.5, 0.5], "H30": 0}
+        assert model.query("H1", given=evidence).table.sum() == pytest.approx(1)
+        assert np.all(model.do({"H2": 0}).query(["H40", "X33"]).upper <= 1)
+        found = model.effect("H17", "H40")
+        assert found.lower.shape == (model.domain_sizes[16], model.domain_sizes[39])
+
+    def test_frames_of_a_few(self, model):
+        frame = model.joint_frame(["H3", "H29"])
+        assert list(frame.columns) == ["H3", "H29", "probability"]
+        assert frame["probability"].sum() == pytest.approx(1)
+        with pytest.raises(InvalidInputError, match="ask for the marginal of a few latents"):
+            model.joint_frame()
+
+    def test_comparison_by_pairs_and_draws(self, model):
+        rng = np.random.default_rng(1)
+        order = rng.permutation(40).tolist()
+        states = [rng.permutation(model.domain_sizes[j]).tolist() for j in order]
+        moved = relabel(model, order, states)
+        matching = compare(model, moved).matching
+        assert relabel(moved, matching.latents, matching.states) == model
+
+
+def test_the_distance_of_large_networks_is_that_of_their_tables():
+    first = random_network(0, 6)
+    second = JointNetwork(first.parents, [t[..., ::-1] for t in first.conditionals])
+    exact = 0.5 * np.abs(first.table - second.table).sum()
+    assert drawn_distance(first, second) == pytest.approx(exact, abs=4 * 0.0016)

@@ -206,11 +206,11 @@ def test_what_is_not_json_is_refused(saved, content):
         LatentModel.load(saved[1])
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, [1]])
+@pytest.mark.parametrize("version", [0, 3, "1", None, [1]])
 def test_other_versions_are_refused(saved, version):
     change(saved[1], version=version)
     with pytest.raises(
-        FileFormatError, match=r"has format version .* this mixoracle reads version 1"
+        FileFormatError, match=r"has format version .* this mixoracle reads versions 1 and 2"
     ):
         LatentModel.load(saved[1])
 

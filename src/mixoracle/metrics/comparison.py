@@ -29,7 +29,8 @@ class Comparison:
     bipartite_exact, domains_exact : bool
         Whether Γ, and the domain sizes, are right in all.
     joint_tv : float
-        Total variation distance between the two P(H); NaN where their shapes differ.
+        Total variation distance between the two P(H); NaN where their shapes differ. Beyond
+        100 000 joint states it is estimated from 100 000 draws (standard error at most 0.0016).
     matching : Matching
     """
 

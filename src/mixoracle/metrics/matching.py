@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.metrics import edges
+from mixoracle.metrics.many_states import match_many_states
 from mixoracle.metrics.relabelling import match_states
 from mixoracle.model import LatentModel
 
@@ -20,6 +21,8 @@ from mixoracle.model import LatentModel
 _MAX_EXACT_LATENTS = 8
 # Among equally good matchings of latents P(H), the costliest test, decides between this many.
 _MAX_TIES = 24
+# With more joint states than this two tables are no longer compared as a whole.
+_MAX_JOINT_STATES = 100_000
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ def match_latents(truth: LatentModel, estimate: LatentModel) -> Matching:
 
     The matching has the smallest SHD; ties are broken by the number of equal domain sizes, then
     by the distance between the two P(H). It is exact for up to eight latents; beyond, Γ alone is
-    matched exactly and the rest by swaps of two latents.
+    matched exactly and the rest by swaps of two latents. States are matched by P(H) as a whole up
+    to 100 000 joint states, and by pairs of latents beyond.
     """
     return best_matching(truth, align_observed(truth, estimate))[2]
 
@@ -90,13 +94,19 @@ def best_matching(
     if truth.n_latent == estimate.n_latent and all(
         size == estimate.domain_sizes[j] for size, j in zip(truth.domain_sizes, best, strict=True)
     ):
-        found = [
-            (*match_states(truth.joint.table, np.transpose(estimate.joint.table, order)), order)
-            for order in candidates[:_MAX_TIES]
-        ]
+        found = [(*_states(truth, estimate, order), order) for order in candidates[:_MAX_TIES]]
         tv, states, best = min(found, key=lambda entry: entry[0])
     latents = tuple(int(j) if j < estimate.n_latent else None for j in best[: truth.n_latent])
     return best, tv, Matching(latents, states)
+
+
+def _states(
+    truth: LatentModel, estimate: LatentModel, order: NDArray[np.int64]
+) -> tuple[float, tuple[tuple[int, ...], ...]]:
+    """The distance between the two P(H), and the states that bring them closest."""
+    if truth.joint.n_joint > _MAX_JOINT_STATES:
+        return match_many_states(truth, estimate, order.tolist())
+    return match_states(truth.joint.table, np.transpose(estimate.joint.table, order))
 
 
 class _MatchingCosts:

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from mixoracle._arrays import frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, ComponentSet, JointTable, LatentModel
+from mixoracle.model import CPDAG, ComponentSet, LatentModel
 
 # State orders are enumerated up to this many (the largest latent is free); beyond, local search.
 _MAX_STATE_ORDERS = 5_000
@@ -61,7 +61,7 @@ def relabel(
         latent_names=tuple(model.latent_names[j] for j in order),
         bipartite=model.bipartite[:, order],
         domain_sizes=sizes,
-        joint=JointTable(reordered(np.transpose(model.joint.table, order), states)),
+        joint=model.joint.relabelled(order, states),
         latent_graph=CPDAG(
             model.n_latent,
             frozenset((position[i], position[j]) for i, j in model.latent_graph.directed),

@@ -14,6 +14,7 @@ import numpy as np
 from mixoracle.errors import InvalidInputError, MissingDependencyError
 from mixoracle.model.inference import effect, query
 from mixoracle.model.state_names import states_of
+from mixoracle.model.variables import Variable, latent_index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,10 +100,19 @@ def _effect_rows(
     ]
 
 
-def joint_frame(model: LatentModel) -> pd.DataFrame:
-    """P(H) with the names of latents and states; see :meth:`JointTable.to_frame`."""
-    states = [states_of(model, j) for j in range(model.n_latent)]
-    return table_frame(model.joint, model.latent_names, states)
+def joint_frame(model: LatentModel, latents: Sequence[Variable] | None = None) -> pd.DataFrame:
+    """P(H) with the names of latents and states; see :meth:`JointTable.to_frame`.
+
+    ``latents``, by name or number, are those that it is over: all, if left out. Of dozens only a
+    few at a time make a table.
+    """
+    if latents is None:
+        joint, asked = model.joint, list(range(model.n_latent))
+    else:
+        asked = [latent_index(model, latent) for latent in latents]
+        joint = model.joint.marginal(asked)
+    names = [model.latent_names[j] for j in asked]
+    return table_frame(joint, names, [states_of(model, j) for j in asked])
 
 
 def table_frame(
@@ -123,11 +133,12 @@ def table_frame(
             "a latent called 'probability' leaves no name for the column of probabilities; rename "
             "it"
         )
-    places = np.indices(joint.domain_sizes).reshape(joint.n_latent, -1)
+    table = joint.table
+    places = np.indices(table.shape).reshape(table.ndim, table.size)
     columns: dict[str, Any] = {
         name: [labels[j][place] for place in places[j]] for j, name in enumerate(called)
     }
-    return pd.DataFrame({**columns, "probability": joint.table.ravel()})
+    return pd.DataFrame({**columns, "probability": table.ravel()})
 
 
 def table_xarray(

@@ -15,8 +15,9 @@ follow from it: the mean of a column of numbers, the probability of each level o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,8 @@ import numpy as np
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Entry
-from mixoracle.model.factorisation import factorised, marginal_in_place, truncated
+from mixoracle.model.elimination import Factor, eliminate
+from mixoracle.model.factorisation import Targets, Truncation, factorised
 from mixoracle.model.graphs import Edge
 from mixoracle.model.reading import with_unit
 from mixoracle.model.state_names import state_number
@@ -33,6 +35,7 @@ from mixoracle.model.variables import (
     Variable,
     given_latents,
     latent_index,
+    latents_of,
     likelihood_of,
     name_of,
     resolve_all,
@@ -132,6 +135,7 @@ class Intervention:
     model: LatentModel
     targets: tuple[tuple[int, int], ...]
     graphs: tuple[frozenset[Edge], ...]
+    truncation: Truncation = field(repr=False)
 
     def query(
         self, of: Variable | Sequence[Variable], given: Mapping[Variable, Any] | None = None
@@ -147,8 +151,8 @@ class Intervention:
         averages, mean_of = _averages(model, wanted)
         parts = []
         for edges in self.graphs:
-            table = truncated(model.joint, edges, self.targets)
-            parts.append(_bounds_of(model, table, wanted, evidence, averages))
+            factors = self.truncation.factors(edges, self.targets)
+            parts.append(_bounds_of(model, factors, wanted, evidence, averages))
         low, high, mean_low, mean_high = zip(*parts, strict=True)
         return Bounds(
             tuple(name_of(model, variable) for variable in wanted),
@@ -181,16 +185,18 @@ def query(
         Answer from ∏ P(H_j | pa(H_j)), as :func:`do` does, and not from P(H) as it is.
     """
     wanted = resolve_all(model, of)
-    table = model.joint.table
+    evidence = likelihood_of(model, given)
+    joint = model.joint
     if factorised_along_graph:
-        table = factorised(model.joint, model.latent_graph.extension()).table
-    weighted = table * likelihood_of(model, given)
+        joint = factorised(joint, model.latent_graph.extension())
+    about = {*latents_of(model, wanted), *(j for factor in evidence for j in factor.latents)}
+    weighted = tabulate(model, (*joint.factors(about), *evidence), wanted)
     total = float(weighted.sum())
     if total <= 0:
         raise InvalidInputError(
             f"{dict(given or {})!r} has probability 0 in this model; nothing follows from it"
         )
-    weights = tabulate(model, weighted / total, wanted)
+    weights = weighted / total
     names = tuple(name_of(model, variable) for variable in wanted)
     averages, mean_of = _averages(model, wanted)
     return Answer(names, weights, None if averages is None else weights @ averages, mean_of)
@@ -203,7 +209,10 @@ def do(model: LatentModel, targets: Mapping[Variable, int | str]) -> Interventio
     if len(set(nodes)) != len(nodes):
         raise InvalidInputError("each latent can be set once only; one is named twice")
     settings = tuple((node, state_number(model, node, state)) for node, state in named)
-    return Intervention(model, settings, _graphs_that_matter(model, [settings]))
+    truncation = Truncation(model.joint)
+    return Intervention(
+        model, settings, _graphs_that_matter(model, truncation, [settings]), truncation
+    )
 
 
 def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
@@ -213,8 +222,11 @@ def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
     """
     node = latent_index(model, cause)
     settings = [((node, state),) for state in range(model.domain_sizes[node])]
-    graphs = _graphs_that_matter(model, settings)
-    rows = [Intervention(model, targets, graphs).query([effect]) for targets in settings]
+    truncation = Truncation(model.joint)
+    graphs = _graphs_that_matter(model, truncation, settings)
+    rows = [
+        Intervention(model, targets, graphs, truncation).query([effect]) for targets in settings
+    ]
     return Bounds(
         (f"do({model.latent_names[node]})", *rows[0].variables),
         graphs,
@@ -227,56 +239,66 @@ def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
 
 
 def _graphs_that_matter(
-    model: LatentModel, settings: Sequence[Sequence[tuple[int, int]]]
+    model: LatentModel, truncation: Truncation, settings: Sequence[Targets]
 ) -> tuple[frozenset[Edge], ...]:
     """Members of the class that together give every answer to these interventions."""
     graph, nodes = model.latent_graph, {node for targets in settings for node, _ in targets}
-    table = truncated(model.joint, graph.extension())
-    graphs = tuple(graph.members_by_parents(nodes))
-    if table.sum() >= 1.0 - _SAME and all(
-        _is_supported(table, edges, targets) for edges in graphs for targets in settings
-    ):
-        return graphs
-    # Without support, what is left open depends on more than the targets' parents.
+    factors = truncation.factors(graph.extension())
+    graphs = tuple(islice(graph.members_by_parents(nodes), _MAX_MEMBERS + 1))
+    reason = "the parents of what is set are open"
+    if len(graphs) <= _MAX_MEMBERS:
+        if _total(model, factors) >= 1.0 - _SAME and all(
+            _is_supported(model, factors, edges, held) for edges in graphs for held in settings
+        ):
+            return graphs
+        # Without support, what is left open depends on more than the targets' parents.
+        reason = "P(H) never shows some configurations that this intervention needs"
     if graph.size > _MAX_MEMBERS:
         raise InvalidInputError(
-            f"P(H) never shows some configurations that this intervention needs, and Λ stands for "
-            f"{graph.size:,} DAGs, too many to go through; orient it by with_knowledge first"
+            f"{reason}, and Λ stands for {graph.size:,} DAGs, too many to go through; orient it by "
+            "with_knowledge first"
         )
     return tuple(graph.members())
 
 
+def _total(model: LatentModel, factors: Iterable[Factor]) -> float:
+    return float(eliminate(factors, (), model.domain_sizes))
+
+
 def _is_supported(
-    table: Floats, edges: frozenset[Edge], targets: Sequence[tuple[int, int]]
+    model: LatentModel, factors: Sequence[Factor], edges: frozenset[Edge], targets: Targets
 ) -> bool:
     """Whether each target takes its state in every configuration that its parents take."""
+    if all(np.all(factor.values > 0) for factor in factors):
+        return True
     for node, state in targets:
-        family = marginal_in_place(table, {node, *(i for i, j in edges if j == node)})
-        wanted = np.take(family, [state], axis=node)
-        if np.any((wanted == 0) & (family.sum(axis=node, keepdims=True) > 0)):
+        parents = [i for i, j in edges if j == node]
+        family = eliminate(factors, [*parents, node], model.domain_sizes)
+        if np.any((family[..., state] == 0) & (family.sum(axis=-1) > 0)):
             return False
     return True
 
 
 def _bounds_of(
     model: LatentModel,
-    table: Floats,
+    factors: Sequence[Factor],
     wanted: Sequence[Resolved],
-    likelihood: Floats,
+    evidence: Sequence[Factor],
     averages: Floats | None,
 ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
     """One member's answer: probabilities and mean, from below and from above.
 
-    The mass that is missing from ``table`` may lie in any joint state, and be as likely under the
-    evidence as any of them is.
+    The mass that is missing from the product of the factors may lie in any joint state, and be as
+    likely under the evidence as any of them is.
     """
-    missing = max(0.0, 1.0 - float(table.sum())) * float(likelihood.max())
+    missing = max(0.0, 1.0 - _total(model, factors))
+    missing *= float(eliminate(evidence, (), model.domain_sizes, largest=True))
     missing = missing if missing > _SAME else 0.0
-    weighted = table * likelihood
+    weighted = tabulate(model, (*factors, *evidence), wanted)
     total = float(weighted.sum()) + missing
     if total <= 0:
         raise InvalidInputError("the evidence has probability 0 under this intervention")
-    low = tabulate(model, weighted, wanted) / total
+    low = weighted / total
     spare = missing / total
     if averages is None:
         return low, low + spare, None, None

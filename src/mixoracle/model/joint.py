@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -66,8 +66,8 @@ class Joint(FrozenArrays, ABC):
             """P of each joint state, of shape ``domain_sizes``."""
 
     @abstractmethod
-    def factors(self) -> tuple[Factor, ...]:
-        """Factors whose product is P(H)."""
+    def factors(self, latents: Iterable[int] | None = None) -> tuple[Factor, ...]:
+        """Factors whose product is P(H), or has the same margin over some latents."""
 
     @abstractmethod
     def marginal(self, latents: Any) -> JointTable:
@@ -84,12 +84,48 @@ class Joint(FrozenArrays, ABC):
         return np.asarray(shares)
 
     @abstractmethod
+    def relabelled(self, order: Sequence[int], states: Sequence[Sequence[int]]) -> Joint:
+        """The same with latent a the old ``order[a]``, and its state s the old ``states[a][s]``."""
+
+    @abstractmethod
     def log_probability(self, states: Any) -> Floats:
         """Log P of each row of states: (N, m) to (N,)."""
 
     @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> Integers:
         """Rows of states, (n, m)."""
+
+    def to_frame(
+        self, names: Sequence[str] | None = None, states: Sequence[Sequence[Any]] | None = None
+    ) -> pd.DataFrame:
+        """A pandas frame with a row for each joint state and its probability.
+
+        ``names`` are those of the latents (H1, H2, …), ``states`` those of the states of each (0,
+        1, …). :meth:`LatentModel.joint_frame` knows them.
+        """
+        from mixoracle.model.frames import table_frame
+
+        return table_frame(self, names, states)
+
+    def to_xarray(
+        self, names: Sequence[str] | None = None, states: Sequence[Sequence[Any]] | None = None
+    ) -> Any:
+        """An ``xarray.DataArray`` with a dimension for each latent (extra ``xarray``)."""
+        from mixoracle.model.frames import table_xarray
+
+        return table_xarray(self, names, states)
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Floats]:
+        """The numbers that a file of arrays keeps, by names."""
+
+    @abstractmethod
+    def to_json(self) -> Any:
+        """All of it as lists; :func:`~mixoracle.model.network.joint_from_json` reads them."""
+
+    @abstractmethod
+    def header(self) -> dict[str, Any]:
+        """What a file says beside its arrays."""
 
     @property
     def sizes_in_words(self) -> str:
@@ -146,12 +182,24 @@ class JointTable(Joint):
         """The number of states of each latent."""
         return self.table.shape
 
+    def arrays(self) -> dict[str, Floats]:
+        """The table, under one name."""
+        return {"joint": self.table}
+
+    def to_json(self) -> Any:
+        """The table as nested lists."""
+        return self.table.tolist()
+
+    def header(self) -> dict[str, Any]:
+        """Nothing: the table says all."""
+        return {}
+
     def to_table(self) -> JointTable:
         """Itself."""
         return self
 
-    def factors(self) -> tuple[Factor, ...]:
-        """The table, as one factor."""
+    def factors(self, latents: Iterable[int] | None = None) -> tuple[Factor, ...]:
+        """The table, as one factor, whichever latents are meant."""
         return (Factor(tuple(range(self.n_latent)), self.table),)
 
     def marginal(self, latents: Any) -> JointTable:
@@ -160,6 +208,10 @@ class JointTable(Joint):
         dropped = tuple(j for j in range(self.n_latent) if j not in kept)
         ascending = self.table.sum(axis=dropped)
         return JointTable(np.transpose(ascending, np.argsort(np.argsort(kept)) if kept else ()))
+
+    def relabelled(self, order: Sequence[int], states: Sequence[Sequence[int]]) -> JointTable:
+        """The same with latent a the old ``order[a]``, and its state s the old ``states[a][s]``."""
+        return JointTable(np.transpose(self.table, order)[np.ix_(*states)])
 
     def log_probability(self, states: Any) -> Floats:
         """Log P of each row of states: (N, m) to (N,)."""
@@ -191,26 +243,6 @@ class JointTable(Joint):
         if short.sum() < MANY_EMPTY * short.size:
             short = self.table < _HOLE * expected
         return np.argwhere(short).astype(np.int64)
-
-    def to_frame(
-        self, names: Sequence[str] | None = None, states: Sequence[Sequence[Any]] | None = None
-    ) -> pd.DataFrame:
-        """A pandas frame with a row for each joint state and its probability.
-
-        ``names`` are those of the latents (H1, H2, …), ``states`` those of the states of each (0,
-        1, …). :meth:`LatentModel.joint_frame` knows them.
-        """
-        from mixoracle.model.frames import table_frame
-
-        return table_frame(self, names, states)
-
-    def to_xarray(
-        self, names: Sequence[str] | None = None, states: Sequence[Sequence[Any]] | None = None
-    ) -> Any:
-        """An ``xarray.DataArray`` with a dimension for each latent (extra ``xarray``)."""
-        from mixoracle.model.frames import table_xarray
-
-        return table_xarray(self, names, states)
 
     def __repr__(self) -> str:
         empty = int(np.sum(self.table == 0))

@@ -9,11 +9,13 @@ Assumption: each latent has few parents, and few latents are asked about at a ti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixoracle._arrays import Floats, Integers, frozen_array, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
@@ -114,14 +116,12 @@ class JointNetwork(Joint):
         rows = checked_states(states, sizes)
         if not prior >= 0:
             raise InvalidInputError(f"prior should be a number from 0 on; got {prior!r}")
-        above: list[list[int]] = [[] for _ in sizes]
-        for i, j in sorted(set(edges)):
-            above[j].append(i)
+        above = parents_of(edges, len(sizes))
         tables = []
         for node, size in enumerate(sizes):
             shape = [sizes[j] for j in (*above[node], node)]
             codes = flat(rows[:, [*above[node], node]], shape)
-            counts = np.bincount(codes, weights, minlength=int(np.prod(shape))).astype(np.float64)
+            counts = np.bincount(codes, weights, minlength=prod(shape)).astype(np.float64)
             counts = counts.reshape(shape) + prior
             total = counts.sum(axis=-1, keepdims=True)
             seen = np.broadcast_to(total > 0, counts.shape)
@@ -138,12 +138,10 @@ class JointNetwork(Joint):
         """The arrows (i, j) of the DAG."""
         return frozenset((i, j) for j, held in enumerate(self.parents) for i in held)
 
-    def factors(self) -> tuple[Factor, ...]:
-        """The conditional tables, whose product is P(H)."""
-        return tuple(self._factor(node) for node in range(self.n_latent))
-
-    def _factor(self, node: int) -> Factor:
-        return Factor((*self.parents[node], node), self.conditionals[node])
+    def factors(self, latents: Iterable[int] | None = None) -> tuple[Factor, ...]:
+        """The conditional tables of some latents and their ancestors; of all, if left out."""
+        needed = range(self.n_latent) if latents is None else sorted(self._with_ancestors(latents))
+        return tuple(Factor((*self.parents[j], j), self.conditionals[j]) for j in needed)
 
     def marginal(self, latents: Any) -> JointTable:
         """P of some latents, in the order in which they are named.
@@ -152,8 +150,7 @@ class JointNetwork(Joint):
         some 10^7 entries.
         """
         kept = checked_latents(latents, self.n_latent)
-        needed = [self._factor(node) for node in sorted(self._with_ancestors(kept))]
-        table = eliminate(needed, kept, self.domain_sizes)
+        table = eliminate(self.factors(kept), kept, self.domain_sizes)
         # Each row sums to one up to rounding, and a product of many strays by more than each.
         return JointTable(table / table.sum())
 
@@ -163,6 +160,17 @@ class JointNetwork(Joint):
             return super().conditional(node, parents, unseen=unseen)
         seen = self.marginal(parents).table > 0
         return np.where(seen[..., np.newaxis], self.conditionals[node], unseen)
+
+    def relabelled(self, order: Sequence[int], states: Sequence[Sequence[int]]) -> JointNetwork:
+        """The same with latent a the old ``order[a]``, and its state s the old ``states[a][s]``."""
+        place = {old: new for new, old in enumerate(order)}
+        parents, tables = [], []
+        for new, old in enumerate(order):
+            held = [place[j] for j in self.parents[old]]
+            parents.append(tuple(sorted(held)))
+            table = np.transpose(self.conditionals[old], [*np.argsort(held), len(held)])
+            tables.append(table[np.ix_(*(states[a] for a in (*parents[-1], new)))])
+        return JointNetwork(tuple(parents), tuple(tables))
 
     def _with_ancestors(self, latents: Iterable[int]) -> set[int]:
         found: set[int] = set()
@@ -180,7 +188,7 @@ class JointNetwork(Joint):
         total = np.zeros(len(rows))
         with np.errstate(divide="ignore"):
             for factor in self.factors():
-                total += np.log(factor.values[tuple(rows[:, factor.latents].T)])
+                total += np.log(factor.values)[tuple(rows[:, factor.latents].T)]
         return total
 
     def draw(self, n: int, rng: np.random.Generator) -> Integers:
@@ -215,6 +223,18 @@ class JointNetwork(Joint):
             )
         return self.marginal(range(self.n_latent))
 
+    def arrays(self) -> dict[str, Floats]:
+        """The conditional tables; the parents stand in the header."""
+        return {_array_name(node): table for node, table in enumerate(self.conditionals)}
+
+    def to_json(self) -> Any:
+        """The parents and the conditional tables, as nested lists."""
+        return {**self.header(), "conditionals": [table.tolist() for table in self.conditionals]}
+
+    def header(self) -> dict[str, Any]:
+        """The parents of each latent."""
+        return {"parents": list(map(list, self.parents))}
+
     @property
     def table(self) -> Floats:
         """P of each joint state, of shape ``domain_sizes``; see :meth:`to_table`."""
@@ -226,6 +246,44 @@ class JointNetwork(Joint):
             f"JointNetwork({self.n_latent} latents, {self.sizes_in_words} joint states, "
             f"{n_edges} arrow{'s' * (n_edges != 1)})"
         )
+
+
+def joint_from_json(document: Any) -> Joint:
+    """Undo :meth:`Joint.to_json`."""
+    if isinstance(document, dict):
+        return JointNetwork(document["parents"], document["conditionals"])
+    return JointTable(document)
+
+
+def joint_from_arrays(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Joint:
+    """Undo :meth:`Joint.header` and :meth:`Joint.arrays`."""
+    if not header:
+        return JointTable(arrays["joint"])
+    parents = header["parents"]
+    tables = tuple(arrays[_array_name(node)] for node in range(len(parents)))
+    return JointNetwork(parents, tables)
+
+
+def _array_name(node: int) -> str:
+    return f"joint_{node}_conditional"
+
+
+def room_for_joint(header: Mapping[str, Any], domain_sizes: Sequence[int]) -> dict[str, int]:
+    """How many entries the arrays of P(H) can have, by names."""
+    if not header:
+        return {"joint": prod(domain_sizes)}
+    return {
+        _array_name(node): prod(domain_sizes[j] for j in (*held, node))
+        for node, held in enumerate(header["parents"])
+    }
+
+
+def parents_of(edges: Iterable[Edge], n_nodes: int) -> list[list[int]]:
+    """The parents of each node, in ascending order."""
+    parents: list[list[int]] = [[] for _ in range(n_nodes)]
+    for i, j in sorted(edges):
+        parents[j].append(i)
+    return parents
 
 
 def _check_axes(node: int, table: Floats, parents: tuple[int, ...]) -> None:

@@ -27,14 +27,15 @@ from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.array_file import pack_arrays, unpack_arrays
 from mixoracle.model.cpdag import CPDAG
-from mixoracle.model.joint import JointTable
+from mixoracle.model.network import joint_from_arrays, room_for_joint
 from mixoracle.model.reading import Reading
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
 FORMAT = "mixoracle.LatentModel"
-FORMAT_VERSION = 1
+# A model whose P(H) is a network says 2, so that what reads only tables refuses it.
+TABLE_VERSION, NETWORK_VERSION = 1, 2
 MODEL_FILE = "model.json"
 _ARRAYS_NAME = re.compile(r"arrays-[0-9a-f]{16}\.npz")
 # Room for a number, or for the name of a family where a variable has several.
@@ -48,7 +49,7 @@ def save_model(model: LatentModel, directory: str | PathLike[str]) -> None:
     """Write ``model.json`` and its arrays into a directory, made if need be; atomically."""
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    arrays: dict[str, NDArray[Any]] = {"joint": model.joint.table}
+    arrays: dict[str, NDArray[Any]] = dict(model.joint.arrays())
     for i, held in enumerate(model.components or ()):
         arrays.update({f"component_{i}_{key}": value for key, value in held.arrays().items()})
     packed = pack_arrays(arrays)
@@ -111,10 +112,10 @@ def open_atomically(path: Path) -> Iterator[BinaryIO]:
 
 
 def _model_header(model: LatentModel, arrays_name: str, digest: str) -> dict[str, Any]:
-    components = model.components
+    components, joint = model.components, model.joint.header()
     return {
         "format": FORMAT,
-        "version": FORMAT_VERSION,
+        "version": NETWORK_VERSION if joint else TABLE_VERSION,
         "observed_names": list(model.observed_names),
         "latent_names": list(model.latent_names),
         "domain_sizes": list(model.domain_sizes),
@@ -123,6 +124,7 @@ def _model_header(model: LatentModel, arrays_name: str, digest: str) -> dict[str
             "directed": sorted(map(list, model.latent_graph.directed)),
             "undirected": sorted(sorted(pair) for pair in model.latent_graph.undirected),
         },
+        **({"joint": joint} if joint else {}),
         "components": None if components is None else [held.family for held in components],
         "reading": None if model.reading is None else model.reading.to_json(),
         "state_names": [None if held is None else list(held) for held in model.state_names],
@@ -139,10 +141,10 @@ def _read_header(path: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} is JSON, but not a mixoracle model")
-    if header.get("version") != FORMAT_VERSION:
+    if header.get("version") not in (TABLE_VERSION, NETWORK_VERSION):
         raise FileFormatError(
             f"{path} has format version {header.get('version')!r}; this mixoracle reads "
-            f"version {FORMAT_VERSION}"
+            f"versions {TABLE_VERSION} and {NETWORK_VERSION}"
         )
     return header
 
@@ -171,7 +173,8 @@ def _most_bytes(header: dict[str, Any], packed: int) -> dict[str, float]:
     families: list[str] = header["components"] or []
     rows = _read_bipartite(header["bipartite"], len(sizes))
     reading = Reading.from_json(header.get("reading"))
-    most: dict[str, float] = {"joint": _LARGEST_ENTRY * math.prod(sizes)}
+    room_for = room_for_joint(header.get("joint", {}), sizes)
+    most: dict[str, float] = {name: _LARGEST_ENTRY * n for name, n in room_for.items()}
     for i, (row, _) in enumerate(zip(rows, families, strict=False)):
         n_components = math.prod(size for size, drives in zip(sizes, row, strict=True) if drives)
         room = float(max(_ROOM, _LARGEST_RATIO * packed))
@@ -202,7 +205,7 @@ def _build_model(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Lat
         latent_names=latent,
         bipartite=_read_bipartite(header["bipartite"], len(latent)),
         domain_sizes=tuple(header["domain_sizes"]),
-        joint=JointTable(arrays["joint"]),
+        joint=joint_from_arrays(header.get("joint", {}), arrays),
         latent_graph=CPDAG(
             len(latent),
             frozenset(_pairs(graph["directed"])),

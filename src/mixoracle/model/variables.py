@@ -6,14 +6,16 @@ variable are its components, one for each configuration of its parents.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.factorisation import along_axes
+from mixoracle.model.elimination import Factor, eliminate
+from mixoracle.model.joint_states import flat
 from mixoracle.model.state_names import state_number
 
 if TYPE_CHECKING:
@@ -82,10 +84,10 @@ def given_latents(model: LatentModel, given: Mapping[Variable, Any] | None) -> l
     return latents
 
 
-def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> Floats:
-    """How likely the evidence is in each joint state, up to a constant factor."""
+def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> list[Factor]:
+    """How likely the evidence is, up to a constant factor: a factor for each variable given."""
     given_latents(model, given)
-    likelihood = np.ones(model.domain_sizes)
+    likelihood = []
     values: dict[int, Any] = {}
     for name, value in (given or {}).items():
         place = _column_place(model, name)
@@ -95,13 +97,15 @@ def likelihood_of(model: LatentModel, given: Mapping[Variable, Any] | None) -> F
         is_latent, index = resolve(model, name)
         if is_latent:
             seen = np.eye(model.domain_sizes[index])[state_number(model, index, value)]
-            likelihood = likelihood * along_axes(seen, [index], model.n_latent)
+            likelihood.append(Factor((index,), seen))
         elif index in values:
             raise InvalidInputError(f"a question should give {name!r} or its columns, not both")
         else:
             values[index] = value
     for index, value in values.items():
-        likelihood = likelihood * _density(model, index, value)[state_labels(model, (False, index))]
+        parents = model.parents(index)
+        sizes = [model.domain_sizes[j] for j in parents]
+        likelihood.append(Factor(parents, _density(model, index, value).reshape(sizes)))
     return likelihood
 
 
@@ -196,26 +200,23 @@ def _number(reading: Reading, observed: int, place: int, cell: str) -> float:
         ) from error
 
 
-def state_labels(model: LatentModel, variable: Resolved) -> Integers:
-    """The state (or the component) of a variable in each joint state."""
-    is_latent, index = variable
-    labels = np.zeros(model.domain_sizes, dtype=np.int64)
-    for j in (index,) if is_latent else model.parents(index):
-        size = model.domain_sizes[j]
-        labels = labels * size + along_axes(np.arange(size), [j], model.n_latent)
-    return labels
+def latents_of(model: LatentModel, variables: Iterable[Resolved]) -> list[int]:
+    """The latents that say the states of variables: themselves, or the parents of observed ones."""
+    found = [(i,) if is_latent else model.parents(i) for is_latent, i in variables]
+    return sorted(set().union(*found))
 
 
-def tabulate(model: LatentModel, table: Floats, wanted: Sequence[Resolved]) -> Floats:
-    """Sum a table over H into one over the wanted variables."""
-    shape = tuple(
-        model.domain_sizes[index] if is_latent else model.n_components(index)
-        for is_latent, index in wanted
-    )
-    cells = np.zeros(model.domain_sizes, dtype=np.int64)
-    for size, variable in zip(shape, wanted, strict=True):
-        cells = cells * size + state_labels(model, variable)
-    size = int(np.prod(shape, dtype=int))
-    return np.asarray(
-        np.bincount(cells.ravel(), weights=table.ravel(), minlength=size), dtype=np.float64
-    ).reshape(shape)
+def tabulate(model: LatentModel, factors: Iterable[Factor], wanted: Sequence[Resolved]) -> Floats:
+    """Sum a product of factors over H into a table over the wanted variables."""
+    latents = latents_of(model, wanted)
+    table = eliminate(factors, latents, model.domain_sizes)
+    states = np.indices(table.shape).reshape(len(latents), table.size)
+    shape, labels = [], []
+    for variable in wanted:
+        places = [latents.index(j) for j in latents_of(model, [variable])]
+        sizes = [table.shape[place] for place in places]
+        shape.append(prod(sizes))
+        labels.append(flat(states[places].T, sizes))
+    cells = flat(np.stack(labels, axis=1), shape) if labels else np.zeros(1, dtype=np.int64)
+    summed = np.bincount(cells, weights=table.ravel(), minlength=prod(shape))
+    return np.asarray(summed, dtype=np.float64).reshape(shape)

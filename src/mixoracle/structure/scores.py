@@ -24,7 +24,7 @@ from scipy.special import gammaln
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
-from mixoracle.model.factorisation import parents_of
+from mixoracle.model.network import parents_of
 
 # log N of the BIC never falls below log 2: without a penalty, a fraction of a case would connect
 # every pair of latents.

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from mixoracle.errors import FileFormatError
-from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.model import CPDAG, JointNetwork, JointTable, LatentModel
 from mixoracle.model.export import read_bif, read_xmlbif, to_bif, to_xmlbif, write
 from mixoracle.model.export.agrum import load_pyagrum
-from mixoracle.model.factorisation import conditional, factorised, parents_of
+from mixoracle.model.factorisation import factorised
 
 TINY = """
 network tiny { }
@@ -52,15 +52,11 @@ def in_single_precision(model):
     pyAgrum's BIF parser reads single-precision numbers (0.1 becomes 0.100000001490116), so only
     such models can come back exactly; its XMLBIF parser has no such limit.
     """
-    edges = model.latent_graph.extension()
-    table = np.ones(model.domain_sizes)
-    for node, parents in enumerate(parents_of(edges, model.n_latent)):
-        rows = np.floor(conditional(model.joint, node, parents) * 4096) / 4096
-        last = [slice(None)] * model.n_latent
-        last[node] = slice(-1, None)
-        rows[tuple(last)] += 1 - rows.sum(axis=node, keepdims=True)
-        table = table * rows
-    return dataclasses.replace(model, joint=JointTable(table))
+    along = factorised(model.joint, model.latent_graph.extension())
+    tables = [np.floor(table * 4096) / 4096 for table in along.conditionals]
+    for table in tables:
+        table[..., -1] += 1 - table.sum(axis=-1)
+    return dataclasses.replace(model, joint=JointNetwork(along.parents, tables))
 
 
 def test_pyagrum_reads_every_number_of_any_model_to_its_precision(models, reread):

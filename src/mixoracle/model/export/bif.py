@@ -30,9 +30,8 @@ from mixoracle._arrays import Floats
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.model.cpdag import refuse_cycles
 from mixoracle.model.export.names import identifiers
-from mixoracle.model.factorisation import along_axes, conditional, parents_of
 from mixoracle.model.graphs import Edge
-from mixoracle.model.joint import JointTable
+from mixoracle.model.network import JointNetwork, parents_of
 from mixoracle.model.state_names import StateNames
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class LatentNetwork:
 
     latent_names: tuple[str, ...]
     edges: frozenset[Edge]  # a DAG
-    joint: JointTable  # the product of its conditional tables
+    joint: JointNetwork
     state_names: StateNames = ()  # for each latent the names of its states; None for s0, s1, …
 
     def __post_init__(self) -> None:
@@ -62,9 +61,7 @@ class LatentNetwork:
 
 def family_table(model: LatentModel, node: int, parents: list[int]) -> Floats:
     """P(node | parents) with an axis for each parent, in their order, and the node's last."""
-    table = conditional(model.joint, node, parents, unseen=1.0 / model.domain_sizes[node])
-    family = np.moveaxis(table, [*parents, node], range(len(parents) + 1))
-    return family.reshape([model.domain_sizes[j] for j in (*parents, node)])
+    return model.joint.conditional(node, parents, unseen=1.0 / model.domain_sizes[node])
 
 
 def assemble(
@@ -72,26 +69,26 @@ def assemble(
     tables: Mapping[str, tuple[list[str], Floats]],
     properties: Mapping[str, Mapping[str, str]],
 ) -> LatentNetwork:
-    """Multiply family tables, each with its parents, into a network.
+    """Put family tables, each with its parents, together into a network.
 
     ``properties`` of a variable may hold the names, percent-encoded, that it and its states have
     where a file knows them by others.
     """
-    order, sizes = list(states), {name: len(own) for name, own in states.items()}
+    order = list(states)
     missing = [name for name in order if name not in tables]
     if missing:
         raise FileFormatError(f"{missing[0]} has no probabilities")
     place = {name: j for j, name in enumerate(order)}
-    joint = np.ones([sizes[name] for name in order])
-    edges = set()
-    for name, (parents, table) in tables.items():
-        axes = [place[parent] for parent in (*parents, name)]
-        joint = joint * along_axes(table, axes, len(order))
-        edges |= {(place[parent], place[name]) for parent in parents}
+    above, conditionals = [], []
+    for name in order:
+        parents, table = tables[name]
+        places = [place[parent] for parent in parents]
+        above.append(tuple(sorted(places)))
+        conditionals.append(np.transpose(table, [*np.argsort(places), len(places)]))
+    joint = JointNetwork(tuple(above), tuple(conditionals))
     proper = tuple(unquote(properties[name].get(_NAME_PROPERTY, name)) for name in order)
-    refuse_cycles(edges)
     named = tuple(_proper_states(own, properties[name]) for name, own in states.items())
-    return LatentNetwork(proper, frozenset(edges), JointTable(joint), named)
+    return LatentNetwork(proper, joint.edges, joint, named)
 
 
 def _proper_states(labels: list[str], properties: Mapping[str, str]) -> tuple[str, ...] | None:

@@ -15,14 +15,15 @@ from mixoracle._documents import parse_json
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.cpdag import CPDAG
-from mixoracle.model.joint import JointTable
+from mixoracle.model.network import joint_from_json
 from mixoracle.model.reading import Reading
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
 FORMAT = "mixoracle.model"
-VERSION = 1
+# With P(H) as a table, and as a network.
+_VERSIONS = (1, 2)
 # JSON has no infinite number, which Poisson components have for a size: it goes as a word.
 _INFINITE = "Infinity"
 
@@ -32,7 +33,7 @@ def to_json(model: LatentModel) -> str:
     graph = model.latent_graph
     document = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": _VERSIONS[bool(model.joint.header())],
         "latents": [
             {"name": name, "n_states": size, "states": None if held is None else list(held)}
             for name, size, held in zip(
@@ -47,7 +48,7 @@ def to_json(model: LatentModel) -> str:
             "directed": sorted(map(list, graph.directed)),
             "undirected": sorted(sorted(pair) for pair in graph.undirected),
         },
-        "joint": model.joint.table.tolist(),
+        "joint": model.joint.to_json(),
         "components": None
         if model.components is None
         else [
@@ -70,9 +71,10 @@ def read_json(text: str) -> LatentModel:
     document = parse_json(text, "this model")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise FileFormatError("this JSON does not hold a mixoracle model")
-    if document.get("version") != VERSION:
+    if document.get("version") not in _VERSIONS:
         raise FileFormatError(
-            f"this model has format version {document.get('version')!r}; version {VERSION} is read"
+            f"this model has format version {document.get('version')!r}; versions "
+            f"{' and '.join(map(str, _VERSIONS))} are read"
         )
     try:
         return _build(document)
@@ -98,7 +100,7 @@ def _build(document: dict[str, Any]) -> LatentModel:
         latent_names=tuple(entry["name"] for entry in latents),
         bipartite=bipartite,
         domain_sizes=tuple(entry["n_states"] for entry in latents),
-        joint=JointTable(document["joint"]),
+        joint=joint_from_json(document["joint"]),
         latent_graph=CPDAG(
             len(latents),
             frozenset((i, j) for i, j in graph["directed"]),

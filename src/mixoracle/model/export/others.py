@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from mixoracle.errors import MissingDependencyError
 from mixoracle.model.export.bif import family_table
-from mixoracle.model.factorisation import parents_of
 from mixoracle.model.graphs import Edge
+from mixoracle.model.network import parents_of
 
 if TYPE_CHECKING:
     import networkx as nx
