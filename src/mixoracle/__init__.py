@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mixoracle.background import Background, KnownLatent
     from mixoracle.learner import LatentGraphLearner
     from mixoracle.model import CPDAG, JointNetwork, JointTable, LatentModel
-    from mixoracle.observations import Columns, Observations
+    from mixoracle.observations import ChunkedObservations, Columns, Observations
     from mixoracle.oracles.exact import ExactOracle
     from mixoracle.oracles.kmeans import KMeansOracle
     from mixoracle.oracles.projection import ProjectionOracle
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CPDAG",
     "Background",
+    "ChunkedObservations",
     "Columns",
     "ExactOracle",
     "JointNetwork",
@@ -44,6 +45,7 @@ __all__ = [
 _HOMES = {
     "Background": "mixoracle.background",
     "CPDAG": "mixoracle.model",
+    "ChunkedObservations": "mixoracle.observations",
     "Columns": "mixoracle.observations",
     "ExactOracle": "mixoracle.oracles.exact",
     "JointNetwork": "mixoracle.model",

@@ -20,14 +20,15 @@ from sklearn.base import BaseEstimator
 
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Integers
-from mixoracle._checks import check_whole, make_generator
+from mixoracle._checks import make_generator
 from mixoracle._clock import Clock
+from mixoracle.all_rows import learned_from_all, sample_of
 from mixoracle.background import Background, checked
-from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import AssumptionFailedError, AssumptionWarning
 from mixoracle.families.choice import Families
 from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned
+from mixoracle.inference.passes import Passes
 from mixoracle.mixtures.columns import repeated_numbers
 from mixoracle.mixtures.exposure import exposed
 from mixoracle.mixtures.preparation import Prepared, prepare
@@ -35,7 +36,8 @@ from mixoracle.mixtures.ties import without_copies
 from mixoracle.mixtures.understood import understood
 from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.exposure import Exposure
-from mixoracle.observations import Columns, Observations
+from mixoracle.observations import ChunkedObservations, Columns, Observations
+from mixoracle.observations.chunked import as_chunked
 from mixoracle.observations.described import Said
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
@@ -43,7 +45,7 @@ from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.oracles.path import Resolution, resolutions
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
-from mixoracle.oracles.run import Auto, Report, Run, Stage, reporting
+from mixoracle.oracles.run import Auto, Report, Run, Stage, asked_for, reporting
 from mixoracle.results import LabelledResults, RandomState
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver, as_asked
@@ -58,7 +60,7 @@ from mixoracle.trust.starts import Started, Starts, check_starts, solve_from_sta
 if TYPE_CHECKING:
     import pandas as pd
 
-    Rows = Observations | ArrayLike | pd.DataFrame
+    Rows = Observations | ChunkedObservations | ArrayLike | pd.DataFrame
 
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
 
@@ -150,6 +152,9 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         have the shape of their family, because no coarser one is looked for.
     left_out_ : tuple of str
         What was left out for lack of time.
+    passes_ : Passes or None
+        How many rows P(H) and the components are from, where these are more than fit into memory;
+        all else is then about a random sample of them.
     n_starts_, n_starts_agreed_ : int
         How many starts there were, and how many of them ended at the structure of the answer.
     columns_ : tuple of Column
@@ -194,6 +199,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
     resolution_: float
     resolutions_: tuple[Resolution, ...]
     left_out_: tuple[str, ...]
+    passes_: Passes | None
     n_starts_: int
     n_starts_agreed_: int
     # Not for users: what the numbers are worth is measured by changing them here.
@@ -246,20 +252,25 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
 
         ``groups`` says which columns of an array or a frame are one observed variable, as in
         :meth:`Observations.from_array <mixoracle.Observations.from_array>`; ``columns`` says what
-        each column of a frame is, as :meth:`understood` returns it.
+        each column of a frame is, as :meth:`understood` returns it. Rows that do not fit into
+        memory are :class:`~mixoracle.ChunkedObservations` or a Dask collection.
         """
+        chunked, n_jobs = as_chunked(X, groups, columns), 1 if self.n_jobs is None else self.n_jobs
+        if chunked is not None:
+            X = sample_of(chunked, self._settings, make_generator(self.random_state), n_jobs)
+            groups = columns = None
         source, read = Source.read(X, groups, self.exposure, columns)
         observations, exposure = exposed(read, self.exposure, self.families)
         oracle = resolve(self.oracle)
         known = checked(self.knowledge, self.latent_search).resolved(observations.names)
         self._check_steps()
-        wanted = self._wanted()
+        wanted = asked_for(self.n_latents, self.domain_sizes)
         settings = replace(self._settings, clock=Clock(self.time_limit))
         with reporting(self.progress) as report:
             run = Run(
                 make_generator(self.random_state),
                 self.max_components,
-                1 if self.n_jobs is None else self.n_jobs,
+                n_jobs,
                 report,
                 settings,
                 self.resolution,
@@ -277,6 +288,8 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             iterations = run.settings.budget.em if self.refine else 0
             solver = Solver(prepared, known, self.bipartite, self.strict, iterations, run)
             found = solve_from_starts(solver, oracle, self.n_init)
+            if chunked is not None:
+                found = learned_from_all(chunked, found, self._build, solver, source, exposure)
             report(Stage.SEARCHING)
             models = [self._build(solution, prepared) for solution in found.solutions]
         resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
@@ -353,7 +366,8 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
                 Alternative(other, s.refinement.bic, refinement.bic - s.refinement.bic)
                 for s, (other, _) in zip(found.solutions[1:], models[1:], strict=True)
             ),
-            edge_posterior_=posterior_of(model, prepared.n_samples, best.known.edges),
+            edge_posterior_=posterior_of(model, best.n_rows, best.known.edges),
+            passes_=best.passes,
             n_features_in_=sum(observations.widths),
             assumptions_=verdicts,
         )
@@ -361,15 +375,6 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self.left_out_ = tuple(solver.run.settings.clock.left_out)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
-
-    def _wanted(self) -> Wanted:
-        """How many latents and states were asked for."""
-        if self.n_latents is not None:
-            check_whole("n_latents", self.n_latents, at_least=0)
-        for size in self.domain_sizes or ():
-            check_whole("each of domain_sizes", size, at_least=2)
-        sizes = None if self.domain_sizes is None else tuple(self.domain_sizes)
-        return Wanted(self.n_latents, sizes)
 
     def _check_steps(self) -> None:
         """Refuse a step that nobody knows before any work is done."""
@@ -388,7 +393,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             bipartite=solution.graph.adjacency,
             domain_sizes=solution.graph.domain_sizes,
             joint=joint,
-            latent_graph=LatentSearch(self.latent_search)(joint, prepared.n_samples, solution),
+            latent_graph=LatentSearch(self.latent_search)(joint, solution.n_rows, solution),
             components=components,
             state_names=solution.known.state_names,
         )

@@ -23,6 +23,11 @@ class Budget:
     # Structure, and what is left of it in the residuals, shows in this many rows; more rows sharpen
     # parameters, which is refinement's job.
     search_rows: int = 40_000
+    # Of a table that does not fit into memory, structure is learned from so many rows at random,
+    # or, of a wide table, from as many as make so many cells: five times what the search looks at,
+    # so that a joint state of one row in 20 000 has the ten rows that a component needs.
+    sample_rows: int = 200_000
+    sample_cells: int = 20_000_000
     # One mixture over all of X compares each row with each component, many times.
     mixture_rows: int = 6_000
     # Tails, and the usual distance of neighbours, show in so many rows.
@@ -56,6 +61,8 @@ class Budget:
     # Iterations at most: to convergence, and to try a change out.
     em: int = 100
     em_short: int = 8
+    # Passes of EM over all rows of such a table; from the answer on the sample, two or three do.
+    passes: int = 6
     # One mixture over all of X: its starts, and the merges that are tried out unless they promise
     # a loss of more nats than this.
     mixture_starts: int = 4
@@ -155,3 +162,8 @@ class Settings:
     def components_of_one(self, n_rows: int) -> int:
         """The most components of one variable, where nobody says otherwise."""
         return max(1, min(self.budget.components, n_rows // self.priors.rows_per_component))
+
+    def sample_of(self, n_columns: int) -> int:
+        """The rows from which the structure of a large table is learned."""
+        affordable = self.budget.sample_cells // max(1, n_columns)
+        return max(self.budget.search_rows, min(self.budget.sample_rows, affordable))

@@ -26,6 +26,7 @@ from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.alignment import aligned
 from mixoracle.inference.consistency import consistency
+from mixoracle.inference.passes import Passes
 from mixoracle.inference.refine import Refinement, refine
 from mixoracle.inference.start import starting_assignment
 from mixoracle.inference.state_order import state_orders
@@ -55,6 +56,8 @@ class Solution:
     merit: float | None = None
     resolution: float = inf
     n_off: int = 0
+    # Set where P(H) and the components are from more rows than the prepared ones.
+    passes: Passes | None = None
 
     @property
     def graph(self) -> Bipartite:
@@ -68,6 +71,11 @@ class Solution:
             return self.merit
         rows = self.refinement.weights * len(self.refinement.assignment)
         return self.refinement.bic - emptiness(rows.reshape(self.graph.domain_sizes))
+
+    @property
+    def n_rows(self) -> int:
+        """The rows that P(H) is from."""
+        return len(self.refinement.assignment) if self.passes is None else self.passes.n_rows
 
     @property
     def rank(self) -> tuple[int, int, float]:

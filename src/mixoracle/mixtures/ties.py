@@ -34,10 +34,19 @@ _STICKS_OUT = 8
 
 def spread_ties(block: Floats) -> Floats:
     """The block (N, d) with its rounded columns spread; the same block where there are none."""
-    steps = np.array([rounding_step(column) for column in block.T])
+    return spread_by(block, rounding_steps(block))
+
+
+def rounding_steps(block: Floats) -> Floats:
+    """The rounding step of each column (d,), 0 for one that was not rounded."""
+    return np.array([rounding_step(column) for column in block.T])
+
+
+def spread_by(block: Floats, steps: Floats, *numbers: int) -> Floats:
+    """The block with its columns spread by these steps; ``numbers`` tell its rows from others."""
     if not steps.any():
         return block
-    noise = np.random.default_rng(_SEED).uniform(-0.5, 0.5, size=block.shape)
+    noise = np.random.default_rng([_SEED, *numbers]).uniform(-0.5, 0.5, size=block.shape)
     return np.asarray(block + steps * noise)
 
 

@@ -7,12 +7,14 @@ a categorical column holds the codes of its levels.
 ``described`` is what the columns of a table are, in one place; ``grouping`` decides which of them
 make which variable, ``columns`` turns one column into numbers,
 ``gathering`` checks the columns and puts them together, ``files`` and ``text_files`` read and
-write, and ``record`` is the record itself.
+write, and ``record`` is the record itself. :class:`ChunkedObservations` are those that do not fit
+into memory: ``many_files`` finds their files, and ``table_chunks`` are the pieces that are read.
 """
 
 from mixoracle.observations.annotated import from_anndata
+from mixoracle.observations.chunked import ChunkedObservations
 from mixoracle.observations.columns import ColumnKind
 from mixoracle.observations.described import Columns
 from mixoracle.observations.record import Observations
 
-__all__ = ["ColumnKind", "Columns", "Observations", "from_anndata"]
+__all__ = ["ChunkedObservations", "ColumnKind", "Columns", "Observations", "from_anndata"]

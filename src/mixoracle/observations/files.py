@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 # variable can be called this.
 _LEVELS_ENTRY = "levels.json"
 # Text files, and the separator that their ending promises.
-_TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 # Marks a .parquet file as ours.
-_OUR_METADATA = {b"mixoracle": b"observations"}
+OUR_METADATA = {b"mixoracle": b"observations"}
 # Zip entries carry a date; a fixed one keeps equal observations equal in bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -85,12 +85,12 @@ def write_file(observations: Observations, path: str | PathLike[str]) -> None:
 
 def _kinds() -> dict[str, tuple[_Reader, _Writer | None]]:
     return {
-        ".csv": (partial(read_text, delimiter=_TEXT[".csv"]), partial(write_text, delimiter=",")),
+        ".csv": (partial(read_text, delimiter=TEXT[".csv"]), partial(write_text, delimiter=",")),
         ".feather": (_read_feather, None),
         ".npz": (_read_npz, _write_npz),
         ".parquet": (_read_parquet, _write_parquet),
-        ".tsv": (partial(read_text, delimiter=_TEXT[".tsv"]), partial(write_text, delimiter="\t")),
-        ".txt": (partial(read_text, delimiter=_TEXT[".txt"]), None),
+        ".tsv": (partial(read_text, delimiter=TEXT[".tsv"]), partial(write_text, delimiter="\t")),
+        ".txt": (partial(read_text, delimiter=TEXT[".txt"]), None),
         ".xlsx": (_read_excel, None),
     }
 
@@ -116,7 +116,7 @@ def file_ending(file: Path) -> str:
     if not is_packed(file):
         return file.suffix.lower()
     inner = Path(file.stem).suffix.lower()
-    return inner if inner in _TEXT else file.suffix.lower()
+    return inner if inner in TEXT else file.suffix.lower()
 
 
 def _read_npz(file: Path, choices: Choices, _options: TextOptions) -> Observations:
@@ -212,10 +212,10 @@ def read_chunks(
     """
     file = checked_file(path)
     ending = file_ending(file)
-    if ending in _TEXT:
-        yield from text_chunks(file, wanted, spelling, options, rows, delimiter=_TEXT[ending])
+    if ending in TEXT:
+        yield from text_chunks(file, wanted, spelling, options, rows, delimiter=TEXT[ending])
     elif ending == ".parquet":
-        arrow, parquet = _pyarrow()
+        arrow, parquet = pyarrow_modules()
         try:
             with parquet.ParquetFile(file) as source:
                 columns = list(wanted(source.schema_arrow.names))
@@ -235,11 +235,11 @@ def read_chunks(
 
 
 def _read_parquet(file: Path, choices: Choices, _options: TextOptions) -> Observations:
-    arrow, parquet = _pyarrow()
+    arrow, parquet = pyarrow_modules()
     try:
         # One file as it is: read_table would take folder names for columns.
         with parquet.ParquetFile(file) as source:
-            is_ours = _OUR_METADATA.items() <= (source.schema_arrow.metadata or {}).items()
+            is_ours = OUR_METADATA.items() <= (source.schema_arrow.metadata or {}).items()
             frame = source.read().to_pandas()
     except (arrow.ArrowException, OSError) as error:
         raise FileFormatError(f"{file} is cut off or not a .parquet file: {error}") from error
@@ -252,7 +252,7 @@ def _read_feather(file: Path, choices: Choices, _options: TextOptions) -> Observ
 
 
 def _feather_frame(file: Path) -> pd.DataFrame:
-    arrow, _ = _pyarrow(".feather")
+    arrow, _ = pyarrow_modules(".feather")
     from pyarrow import feather
 
     try:
@@ -281,7 +281,7 @@ def _excel_frame(file: Path) -> pd.DataFrame:
 
 
 def _write_parquet(observations: Observations, stream: BinaryIO) -> None:
-    arrow, parquet = _pyarrow()
+    arrow, parquet = pyarrow_modules()
     levels = [held for block in observations.levels for held in block]
     arrays = []
     for column, held in zip(observations.values.T, levels, strict=True):
@@ -295,11 +295,12 @@ def _write_parquet(observations: Observations, stream: BinaryIO) -> None:
                     arrow.array(codes, mask=missing), arrow.array(held, type=arrow.string())
                 )
             )
-    table = arrow.table(arrays, names=list(observations.column_names), metadata=_OUR_METADATA)
+    table = arrow.table(arrays, names=list(observations.column_names), metadata=OUR_METADATA)
     parquet.write_table(table, stream)
 
 
-def _pyarrow(ending: str = ".parquet") -> tuple[Any, Any]:
+def pyarrow_modules(ending: str = ".parquet") -> tuple[Any, Any]:
+    """The package and its parquet module, or which extra is missing."""
     try:
         import pyarrow
         import pyarrow.parquet

@@ -60,7 +60,7 @@ def read_text(
 ) -> Observations:
     """Read a text file; ``delimiter`` is the separator that its ending promises."""
     file = understand(path, options, delimiter)
-    labels, kinds = _kinds_of(file)
+    labels, kinds = kinds_of(file)
     columns = InputColumns.named(labels)
     choices.said.check(columns)
     categorical = {p for p, kind in enumerate(kinds) if kind is ColumnKind.CATEGORICAL}
@@ -116,7 +116,7 @@ def text_chunks(
     import pandas as pd
 
     file = understand(path, options, delimiter)
-    labels, kinds = _kinds_of(file)
+    labels, kinds = kinds_of(file)
     InputColumns.named(labels)  # refuses names that occur twice
     places = [labels.index(label) for label in wanted(labels)]
     cases = file.rows()
@@ -133,7 +133,7 @@ def text_chunks(
         yield pd.DataFrame(columns), spelling
 
 
-def _kinds_of(file: TextFile) -> tuple[list[str], list[ColumnKind | None]]:
+def kinds_of(file: TextFile) -> tuple[list[str], list[ColumnKind | None]]:
     """The names of the columns, and their kinds where the names say so."""
     labels: list[str] = []
     kinds: list[ColumnKind | None] = []

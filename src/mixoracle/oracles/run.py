@@ -8,7 +8,7 @@ take precedence, so that a name and an object behave alike.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -39,11 +39,11 @@ class Stage(StrEnum):
     SEARCHING = "searching the latent graph"
 
 
-Report = Callable[[Stage], None]
+Report = Callable[[str], None]
 Auto = Literal["auto"]
 
 
-def to_log(stage: Stage) -> None:
+def to_log(stage: str) -> None:
     """Report a stage to the log."""
     logger.info("%s", stage)
 
@@ -111,6 +111,15 @@ class Run:
                 f"{n_samples}: use at most {affordable}, or more rows"
             )
         return self.max_components
+
+
+def asked_for(n_latents: int | None, domain_sizes: Sequence[int] | None) -> Wanted:
+    """How many latents and states the user asks for."""
+    if n_latents is not None:
+        check_whole("n_latents", n_latents, at_least=0)
+    for size in domain_sizes or ():
+        check_whole("each of domain_sizes", size, at_least=2)
+    return Wanted(n_latents, None if domain_sizes is None else tuple(domain_sizes))
 
 
 def _check_resolution(resolution: float | str | None) -> None:
