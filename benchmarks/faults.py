@@ -207,6 +207,35 @@ def _local_dependence(clean: Clean) -> list[Floats]:
     return clean.rows(noise)
 
 
+def _mixed_shapes(clean: Clean) -> list[Floats]:
+    """Every variable has noise of another shape, drawn from five."""
+    draws = (
+        lambda rng, shape: rng.standard_normal(shape),
+        lambda rng, shape: rng.standard_t(4, shape) / np.sqrt(2.0),
+        lambda rng, shape: rng.gamma(1.5, size=shape) / np.sqrt(1.5) - np.sqrt(1.5),
+        lambda rng, shape: rng.triangular(-1.0, 1.0, 1.0, shape) * 2.0 - 0.7,
+        lambda rng, shape: np.where(rng.random(shape) < 0.3, 2.0, -0.5) + rng.normal(size=shape),
+    )
+    return clean.rows(
+        [draws[clean.rng.integers(len(draws))](clean.rng, own.shape) for own in clean.noise]
+    )
+
+
+def _saturated(clean: Clean) -> list[Floats]:
+    """Sensors that bend smoothly towards their limits, as amplifiers do."""
+    blocks = []
+    for block in clean.rows():
+        scaled = (block - block.mean(axis=0)) / block.std(axis=0)
+        blocks.append(np.asarray(np.tanh(0.8 * scaled)))
+    return blocks
+
+
+def _gains(clean: Clean) -> list[Floats]:
+    """How loud the noise is differs from row to row, in all variables together."""
+    gain = np.exp(0.5 * clean.rng.standard_normal((clean.n_samples, 1)))
+    return clean.rows([own * gain for own in clean.noise])
+
+
 FAULTS: dict[str, Fault] = {
     "clean": lambda clean: clean.rows(),
     "outlying rows 0.1 %": _outlying(0.001, True),
@@ -240,6 +269,13 @@ FAULTS: dict[str, Fault] = {
     "local dependence": _local_dependence,
 }
 
+#: Made after the method, to see how it does on what nobody had in mind.
+FURTHER: dict[str, Fault] = {
+    "mixed shapes": _mixed_shapes,
+    "saturated": _saturated,
+    "noise of unequal rows": _gains,
+}
+
 
 def fault_problem(
     fault: str, setting: tuple[int, int, int], n_samples: int, seed: int
@@ -260,5 +296,5 @@ def fault_problem(
         noise=tuple(rng.standard_normal((n_samples, held["means"].shape[1])) for held in arrays),
         rng=rng,
     )
-    blocks = FAULTS[fault](clean)
+    blocks = (FAULTS | FURTHER)[fault](clean)
     return Observations.from_arrays(dict(zip(clean.names, blocks, strict=True))), model

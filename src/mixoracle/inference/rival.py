@@ -1,14 +1,14 @@
 """A rival without causes: whether something continuous explains better what goes together.
 
 Many states in a row are what any mixture makes of a cause that is not discrete. So the learned
-model is held against one that knows of no states: one or several linear factors, which make the
-coordinates of all variables jointly normal, or, of single columns, the normal scores of their ranks
-[1]_. Both are asked how much of what goes together they explain: the mean log ratio
-of the joint density to the product of the variables' own, for which each variable is taken as a
-mixture or as normal, whichever fits it better. Every parameter is charged for as BIC does.
-
-Sees factors that act monotonically on columns, or linearly. A continuous cause that acts in both
-directions is not seen here; it leaves dependence within states.
+model is held against ones that let measurements depend on each other without any state. If all
+coordinates may be jointly normal within a state, states that are pieces of something continuous
+are better joined, along a line to one, along a curve to a few, while real states stay apart. For
+single columns the normal scores of their ranks are a further rival [1]_. Each is asked how much of
+what goes together it explains: the mean log ratio of the joint density to the product of the
+variables' own, for which each variable is taken as a mixture or as normal, whichever fits it
+better. Every parameter is charged for as BIC does. A last rival lets each row go on from the one
+before (:mod:`~mixoracle.inference.succession`).
 
 References
 ----------
@@ -23,10 +23,13 @@ from scipy.stats import norm, rankdata
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
+from mixoracle.families.gaussian import GaussianFamily
+from mixoracle.inference import succession
 from mixoracle.inference.refine import Refinement
+from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
-from mixoracle.model.joint_states import configurations
+from mixoracle.model.joint_states import configurations, numbered
 from mixoracle.model.responsibilities import log_joint, share_out
 from mixoracle.settings import Settings
 
@@ -38,6 +41,7 @@ _DETERMINED = 1e-6
 # Coordinates have a standard deviation of 1, but for those of a column that is constant up to
 # rounding.
 _CONSTANT = 1e-6
+_UNREAD = "so do not read the states as separate findings"
 
 
 def check(
@@ -45,25 +49,13 @@ def check(
 ) -> Verdict:
     """Whether states explain more of what goes together than a continuous cause would."""
     whole = ~np.any([np.isnan(block).any(axis=1) for block in prepared.blocks], axis=0)
-    judged = all(encoder.is_shape_judged for encoder in prepared.encoders)
-    if not judged or prepared.n_observed < 2 or graph.n_latent == 0:
-        return Verdict(_NAME, LABEL, None, "no continuous cause was looked for in such data")
-    width = sum(block.shape[1] for block in prepared.blocks)
-    if whole.sum() < settings.priors.rows_per_component * width:
-        return Verdict(_NAME, LABEL, None, "too few whole rows to look for a continuous cause")
-    n_rows = int(whole.sum())
     blocks = [block[whole] for block in prepared.blocks]
-    together = np.hstack(blocks)
-    scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
-    scale = np.sqrt(np.diag(scatter))
-    scaled = scatter / np.outer(scale, scale) if scale.min() > _CONSTANT else np.zeros((1, 1))
-    if np.linalg.eigvalsh(scaled)[0] <= _DETERMINED:
-        return Verdict(
-            _NAME, LABEL, None, "some measurements are constant, or determined by others"
-        )
+    why_not = _not_judged(prepared, graph, blocks, settings)
+    if why_not:
+        return Verdict(_NAME, LABEL, None, why_not)
     codes = configurations(graph.adjacency[prepared.variables], graph.domain_sizes)
     joint, margins = _densities(prepared, refinement, codes, settings)
-    n_own = [family.n_parameters for family in prepared.families]
+    n_rows, n_own = int(whole.sum()), [family.n_parameters for family in prepared.families]
     alone = sum(
         max(
             float(own[whole].mean()) - _charge(int(code.max()) * (n + 1) + n, n_rows),
@@ -76,22 +68,89 @@ def check(
         - 1
         + sum((int(code.max()) + 1) * n for code, n in zip(codes.T, n_own, strict=True))
     )
-    by_states = float(joint[whole].mean()) - _charge(n_parameters, n_rows) - alone
-    straight = _log_normal(together) - alone
-    without = max(straight, _log_copula(blocks)) if width == len(blocks) else straight
-    figures = f"{without:.2f} against {by_states:.2f} nats a row"
-    if without <= by_states:
-        return Verdict(
-            _NAME, LABEL, True, f"states explain more than a continuous cause would ({figures})"
+    by_states = float(joint[whole].mean()) - _charge(n_parameters, n_rows)
+    without = max(
+        _log_normal(np.hstack(blocks)),
+        _log_joined(blocks, refinement.assignment[whole], joint[whole], settings),
+        alone + _log_copula(blocks),
+    )
+    figures = f"{without - alone:.2f} against {by_states - alone:.2f} nats a row"
+    if without > by_states:
+        return _failed(
+            "these data look like a continuous cause: it would explain more of what goes together "
+            f"than the states do ({figures}), {_UNREAD}"
+        )
+    order = np.argsort(prepared.rows[whole])
+    states = refinement.assignment[whole][order]
+    gain = succession.gain_of_states([block[order] for block in blocks], states, codes)
+    if gain < 0.0:
+        return _failed(
+            "these data look like a continuous cause: each row goes on from the one before, and "
+            f"given that states explain nothing more ({gain:.2f} nats a row), {_UNREAD}"
         )
     return Verdict(
-        _NAME,
-        LABEL,
-        False,
-        "these data look like a continuous cause: it would explain more of what goes together "
-        f"than the states do ({figures}), so do not read the states as separate findings",
-        ((_NAME,),),
+        _NAME, LABEL, True, f"states explain more than a continuous cause would ({figures})"
     )
+
+
+def _failed(message: str) -> Verdict:
+    return Verdict(_NAME, LABEL, False, message, ((_NAME,),))
+
+
+def _not_judged(
+    prepared: Prepared, graph: Bipartite, blocks: list[Floats], settings: Settings
+) -> str:
+    """Why no continuous cause can be looked for, in words; empty if it can."""
+    judged = all(encoder.is_shape_judged for encoder in prepared.encoders)
+    if not judged or prepared.n_observed < 2 or graph.n_latent == 0:
+        return "no continuous cause was looked for in such data"
+    together = np.hstack(blocks)
+    if len(together) < settings.priors.rows_per_component * together.shape[1]:
+        return "too few whole rows to look for a continuous cause"
+    scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
+    scale = np.sqrt(np.diag(scatter))
+    scaled = scatter / np.outer(scale, scale) if scale.min() > _CONSTANT else np.zeros((1, 1))
+    if np.linalg.eigvalsh(scaled)[0] <= _DETERMINED:
+        return "some measurements are constant, or determined by others"
+    return ""
+
+
+def _log_joined(
+    blocks: list[Floats], assignment: Integers, by_model: Floats, settings: Settings
+) -> float:
+    """The mean log density, charged for, if states are joined that a joint normal does better for.
+
+    Minus infinity if most rows are in states that stay apart: then these are no pieces of something
+    continuous, whatever goes together within them. If only some of the rows can be looked at, what
+    is gained there over ``by_model`` (N,), the log density by states, is taken for all.
+    """
+    together = np.hstack(blocks)
+    n_rows, width = together.shape
+    family = GaussianFamily(width, priors=settings.priors)
+    budget = settings.budget
+    at_most = min(n_rows, budget.mixture_rows, budget.chunk_entries // (width * (width + 3)))
+    if at_most < settings.priors.rows_per_component * width:
+        return -np.inf
+    some = np.linspace(0, n_rows - 1, at_most).astype(np.int64)
+    states = numbered(assignment[some])
+    n_states = int(states.max()) + 1
+    if n_states > budget.components:
+        return -np.inf
+    features = family.features(together[some])
+    statistics = pool(features, states, n_states)
+    joined = merge_pieces(statistics, family, CutPieces())
+    members = np.bincount(joined.groups)[joined.groups]
+    if np.mean(members[states] > 1) <= 0.5:
+        return -np.inf
+    shares = np.eye(joined.n_components)[joined.groups[states]]
+    for _ in range(budget.em):
+        components = family.components(shares.T @ features, joined.prior)
+        density = family.log_density(features, components, None)
+        shared = share_out(log_joint(np.log(shares.mean(axis=0)), [density]))
+        shares = shared.responsibilities
+    n_parameters = joined.n_components * (1 + family.n_parameters) - 1
+    gain = float((shared.log_likelihood - by_model[some]).mean())
+    return float(by_model.mean()) + gain - _charge(n_parameters, at_most)
 
 
 def _charge(n_parameters: int, n_rows: int) -> float:
@@ -116,7 +175,12 @@ def _densities(
 
 
 def _log_copula(columns: list[Floats]) -> float:
-    """What the normal scores of ranks explain by their correlations, whatever the margins are."""
+    """What the normal scores of ranks explain by their correlations, whatever the margins are.
+
+    Minus infinity unless every variable is a single column.
+    """
+    if any(column.shape[1] > 1 for column in columns):
+        return -np.inf
     scores = [norm.ppf((rankdata(column, axis=0) - 0.5) / len(column)) for column in columns]
     return _log_normal(np.hstack(scores)) - sum(map(_log_normal, scores))
 
