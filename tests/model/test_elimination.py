@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.elimination import Factor, eliminate
+from mixoracle.model.elimination import Factor, eliminate, likeliest
 
 SIZES = (2, 3, 2, 4, 2)
 
@@ -52,3 +52,22 @@ def test_a_long_chain_costs_little_and_a_clique_is_refused():
         eliminate(pairs, [0], sizes)
     with pytest.raises(InvalidInputError, match="ask about fewer latents at a time"):
         eliminate(chain, range(30), sizes)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 40))
+def test_the_likeliest_states_are_those_of_the_whole_product(seed, most):
+    rng = np.random.default_rng(seed)
+    factors = [Factor((j,), rng.random(size)) for j, size in enumerate(SIZES)]
+    factors += random_factors(rng, 4)
+    factors[0].values[0] = 0.0
+    whole = product(factors)
+    states, values = likeliest(factors, SIZES, most)
+    expected = np.sort(whole[whole > 0])[::-1][:most]
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
+    np.testing.assert_allclose(whole[tuple(states.T)], values, rtol=1e-12)
+    assert len({*map(tuple, states)}) == len(states)
+
+
+def test_impossible_factors_have_no_likeliest_state():
+    states, values = likeliest([Factor((0,), np.zeros(2))], (2,), 3)
+    assert (states.shape, values.shape) == ((0, 1), (0,))

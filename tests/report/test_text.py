@@ -6,6 +6,7 @@ from rich.console import Console
 
 from mixoracle import Observations
 from mixoracle.assumptions import Verdict
+from mixoracle.datasets import sparse_problem
 from mixoracle.metrics import compare, compare_states
 from mixoracle.mixtures.columns import read_columns
 from mixoracle.model import CPDAG, JointTable, LatentModel
@@ -111,3 +112,12 @@ def test_the_short_table_has_a_line_for_each_kind():
     assert "9 of 40" in levels
     (numbers,) = [line for line in output.splitlines() if "numbers" in line]
     assert "none" in numbers
+
+
+def test_many_measurements_are_listed():
+    model = sparse_problem(12, 40, n_samples=2, random_state=0).model
+    table = text.drives_table(model)
+    assert [column.header for column in table.columns] == ["cause", "states", "measurements"]
+    listed = [str(cell) for cell in table.columns[2].cells]
+    assert listed[0] == ", ".join(model.observed_names[i] for i in model.children(0))
+    assert len(listed) == 12

@@ -2,56 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from mixoracle.assumptions.verdict import Verdict, listed, sentences_of, state_names
-from mixoracle.model import ComponentSet, LatentModel
+from mixoracle.model import ComponentSet, JointTable, LatentModel
 
 # Joint states that are listed by name.
 _STATES_NAMED = 8
+# Joint states that are compared with one another: about a second.
+_MAX_COMPARED = 100_000
 
 
 def nondegeneracy_positive(model: LatentModel) -> Verdict:
-    """Every joint state of the latents has positive probability (``assump:strong:NZ``)."""
+    """Every joint state of the latents has positive probability (``assump:strong:NZ``).
+
+    A table shows each. Of a network it is enough to look at each latent with its parents: P(h) is
+    a product of their conditional tables.
+    """
     name, label = "nondegeneracy (a)", "assump:strong:NZ"
-    empty = np.argwhere(model.joint.table == 0)
-    everyone = range(model.n_latent)
-    rare = _nearly_empty(model)
-    if not len(empty):
-        smallest = float(model.joint.table.min())
-        message = f"Every joint state can occur; the rarest has probability {smallest:.3g}."
+    tables = {latents: model.joint.marginal(latents) for latents in model.joint.families()}
+    offenders = tuple(
+        state_names(model, latents, state)
+        for latents, held in tables.items()
+        for state in np.argwhere(held.table == 0)
+    )
+    rare = _nearly_empty(model, tables)
+    if not offenders:
+        smallest = min((float(held.table.min()) for held in tables.values()), default=1.0)
+        which = "the rarest" if len(tables) == 1 else "the rarest of a latent and its parents"
+        message = f"Every joint state can occur; {which} has probability {smallest:.3g}."
         return Verdict(name, label, True, f"{message} {rare}".rstrip())
-    offenders = tuple(state_names(model, everyone, state) for state in empty)
     sentences = [f"the state {listed(state)} never occurs" for state in offenders]
     return Verdict(name, label, False, f"{sentences_of(sentences)} {rare}".rstrip(), offenders)
 
 
-def _nearly_empty(model: LatentModel) -> str:
+def _nearly_empty(model: LatentModel, tables: Mapping[tuple[int, ...], JointTable]) -> str:
     """A sentence on the joint states that occur, but hardly so, given how frequent their parts are.
 
     Where there are many the latents may be states of a single one.
     """
     cells = [
-        cell
-        for cell in map(tuple, model.joint.to_table().nearly_empty())
-        if model.joint.table[cell] > 0
+        (latents, cell, float(held.table[cell]))
+        for latents, held in tables.items()
+        for cell in map(tuple, held.nearly_empty())
+        if held.table[cell] > 0
     ]
     if not cells:
         return ""
-    total = 100 * sum(float(model.joint.table[cell]) for cell in cells)
     named = [
-        f"{listed(state_names(model, range(model.n_latent), np.array(cell)))} "
-        f"({100 * float(model.joint.table[cell]):.2g} %)"
-        for cell in cells[:_STATES_NAMED]
+        f"{listed(state_names(model, latents, cell))} ({100 * probability:.2g} %)"
+        for latents, cell, probability in cells[:_STATES_NAMED]
     ]
     if len(cells) > _STATES_NAMED:
         named.append(f"{len(cells) - _STATES_NAMED} more")
+    n_states = sum(held.n_joint for held in tables.values())
+    if len(tables) == 1:
+        total = 100 * sum(probability for _, _, probability in cells)
+        which, held_together = "joint states", f", and hold {total:.2g} % together"
+    else:
+        which, held_together = "states of a latent and its parents", ""
     return (
-        f"{len(cells)} of {model.joint.table.size} joint states are nearly empty, given how "
-        f"frequent their parts are, and hold {total:.2g} % together: {'; '.join(named)}."
+        f"{len(cells)} of {n_states} {which} are nearly empty, given how frequent their parts "
+        f"are{held_together}: {'; '.join(named)}."
     )
 
 
@@ -97,6 +112,8 @@ def nondegeneracy_distinct(model: LatentModel) -> Verdict:
 
 def _confused_together(model: LatentModel, components: Sequence[ComponentSet]) -> str:
     """Say whether all of X together, the case S = X, tells every joint state apart."""
+    if model.joint.n_joint > _MAX_COMPARED:
+        return f"There are {model.joint.sizes_in_words} joint states, too many to compare all."
     states = np.array(list(np.ndindex(*model.domain_sizes)), dtype=np.int64)
     labels = model.component_of_states(states)
     for i, held in enumerate(components):

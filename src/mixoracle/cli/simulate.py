@@ -36,6 +36,11 @@ _AT_LEAST_ONE = click.IntRange(min=1)
     show_default=True,
     help="Noise as the paper's words say, or as its published code draws it (less).",
 )
+@click.option(
+    "--sparse",
+    is_flag=True,
+    help="Few causes for each measurement and each cause, so that there may be dozens of them.",
+)
 @seed_option
 @out_option("Folder to leave the data and the truth in.", required=True)
 @output_options
@@ -45,6 +50,7 @@ def command(
     samples: int,
     max_domain: int,
     covariance: Literal["text", "code"],
+    sparse: bool,
     seed: int,
     out: str,
     force: bool,
@@ -53,14 +59,17 @@ def command(
 ) -> None:
     """Draw a problem as the paper does, and data from it.
 
+    The paper's problems have a handful of causes; with --sparse there may be dozens.
+
     Leaves in the folder of --out: data.csv with columns X1[0], X1[1], …, and in truth/ the model
     behind them and the hidden states of every case.
     """
-    from mixoracle.datasets import paper_problem
+    from mixoracle.datasets import paper_problem, sparse_problem
     from mixoracle.report import text
     from mixoracle.report.folder import RUN_FILE, STATES_FILE, new_folder, write_json, write_states
 
-    problem = paper_problem(latents, observed, max_domain, samples, seed, covariance)
+    drawn = sparse_problem if sparse else paper_problem
+    problem = drawn(latents, observed, max_domain, samples, seed, covariance)
     with new_folder(out, replace=force) as folder:
         problem.observations.write(folder / DATA_FILE)
         problem.model.save(folder / TRUTH_FOLDER)
@@ -71,6 +80,7 @@ def command(
             "samples": samples,
             "max_domain": max_domain,
             "covariance": covariance,
+            "sparse": sparse,
             "seed": seed,
         }
         write_json(folder / RUN_FILE, {"simulated": settings})

@@ -28,6 +28,7 @@ from mixoracle.datasets.simulate import (
     random_model,
     sample,
 )
+from mixoracle.datasets.sparse import sparse_problem
 
 __all__ = [
     "KINDS",
@@ -54,6 +55,7 @@ __all__ = [
     "random_model",
     "sample",
     "single_latent",
+    "sparse_problem",
     "subset_violation_a",
     "subset_violation_b",
     "ternary_layout",

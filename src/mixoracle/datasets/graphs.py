@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mixoracle._checks import RandomState, check_probability, check_whole, make_generator
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, ComponentSet, JointTable, LatentModel
+from mixoracle.model import CPDAG, ComponentSet, Joint, JointTable, LatentModel
 
 # Rejection draws of Γ come in batches, checked as arrays. At the paper's densities one batch is
 # plenty; the limit is reached within seconds where hardly any graph meets the conditions.
@@ -101,7 +101,7 @@ def random_joint(
 
 def numbered_model(
     bipartite: NDArray[np.bool_],
-    joint: JointTable,
+    joint: Joint,
     dag: Iterable[tuple[int, int]],
     components: Iterable[ComponentSet] | None = None,
     names: tuple[str, str] = ("X", "H"),

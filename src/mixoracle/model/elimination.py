@@ -18,13 +18,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 
 # The largest array that is built: 80 MB, and well below a second for all of its sums.
@@ -59,14 +60,63 @@ def eliminate(
     [0.6, 0.4]
     """
     waiting = list(factors)
+    for bucket in _buckets(waiting, kept, domain_sizes):
+        rest = bucket.values.max(axis=-1) if largest else bucket.values.sum(axis=-1)
+        waiting.append(Factor(bucket.latents[:-1], rest))
+    return _product(waiting, kept, domain_sizes)
+
+
+def likeliest(
+    factors: Iterable[Factor], domain_sizes: Sequence[int], most: int
+) -> tuple[Integers, Floats]:
+    """The joint states of the largest products, at most so many, and these products.
+
+    The largest products with a part of the latents fixed follow from one elimination: read in the
+    opposite order, each bucket says how much is lost by each state of its latent. So a best-first
+    search never has to turn back.
+
+    Examples
+    --------
+    >>> step = np.array([[0.9, 0.1], [0.3, 0.7]])
+    >>> states, found = likeliest([Factor((0,), np.ones(2) / 2), Factor((0, 1), step)], (2, 2), 2)
+    >>> states.tolist(), found.round(2).tolist()
+    ([[0, 0], [1, 1]], [0.45, 0.35])
+    """
+    waiting, steps = list(factors), []
+    for bucket in _buckets(waiting, (), domain_sizes):
+        steps.append(bucket)
+        waiting.append(Factor(bucket.latents[:-1], bucket.values.max(axis=-1)))
+    start = float(_product(waiting, (), domain_sizes))
+    # The largest product that is left, then the states of the latents of the last steps.
+    queue: list[tuple[float, tuple[int, ...]]] = [(-start, ())] if start > 0 else []
+    order = [bucket.latents[-1] for bucket in reversed(steps)]
+    found: list[tuple[float, list[int]]] = []
+    while queue and len(found) < most:
+        value, chosen = heappop(queue)
+        if len(chosen) == len(order):
+            found.append((value, [chosen[order.index(j)] for j in range(len(order))]))
+            continue
+        bucket = steps[-1 - len(chosen)]
+        row = bucket.values[tuple(chosen[order.index(j)] for j in bucket.latents[:-1])]
+        for state in map(int, np.flatnonzero(row)):
+            heappush(queue, (value * float(row[state] / row.max()), (*chosen, state)))
+    states = np.array([held for _, held in found], dtype=np.int64)
+    products = -np.array([value for value, _ in found], dtype=np.float64)
+    return states.reshape(len(found), len(order)), products
+
+
+def _buckets(
+    waiting: list[Factor], kept: Sequence[int], domain_sizes: Sequence[int]
+) -> Iterator[Factor]:
+    """The product of all factors that know a latent, its axis last, one latent after the other.
+
+    These factors leave ``waiting``; what becomes of their product should be appended to it.
+    """
     for latent in _order([set(factor.latents) for factor in waiting], kept, domain_sizes):
         bucket = [factor for factor in waiting if latent in factor.latents]
-        waiting = [factor for factor in waiting if latent not in factor.latents]
+        waiting[:] = [factor for factor in waiting if latent not in factor.latents]
         scope = sorted(set().union(*(factor.latents for factor in bucket)) - {latent})
-        product = _product(bucket, [*scope, latent], domain_sizes)
-        rest = product.max(axis=-1) if largest else product.sum(axis=-1)
-        waiting.append(Factor(tuple(scope), rest))
-    return _product(waiting, kept, domain_sizes)
+        yield Factor((*scope, latent), _product(bucket, [*scope, latent], domain_sizes))
 
 
 def _order(scopes: list[set[int]], kept: Sequence[int], domain_sizes: Sequence[int]) -> list[int]:

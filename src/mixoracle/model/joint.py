@@ -16,7 +16,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.elimination import Factor
+from mixoracle.model.elimination import Factor, likeliest
 from mixoracle.model.joint_states import states_of_cells
 
 if TYPE_CHECKING:
@@ -82,6 +82,14 @@ class Joint(FrozenArrays, ABC):
         below = family.sum(axis=-1, keepdims=True)
         shares = np.divide(family, below, out=np.full_like(family, unseen), where=below > 0)
         return np.asarray(shares)
+
+    @abstractmethod
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Sets of latents whose marginals say which joint states are possible, and which rare."""
+
+    def likeliest(self, most: int) -> tuple[Integers, Floats]:
+        """The likeliest joint states (k, m), k at most ``most``, and their probabilities (k,)."""
+        return likeliest(self.factors(), self.domain_sizes, most)
 
     @abstractmethod
     def relabelled(self, order: Sequence[int], states: Sequence[Sequence[int]]) -> Joint:
@@ -209,6 +217,15 @@ class JointTable(Joint):
         ascending = self.table.sum(axis=dropped)
         return JointTable(np.transpose(ascending, np.argsort(np.argsort(kept)) if kept else ()))
 
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """All latents together."""
+        return (tuple(range(self.n_latent)),)
+
+    def likeliest(self, most: int) -> tuple[Integers, Floats]:
+        """The likeliest joint states (k, m), k at most ``most``, and their probabilities (k,)."""
+        cells = np.argsort(-self.table, axis=None, kind="stable")[:most]
+        return states_of_cells(cells, self.domain_sizes), self.table.ravel()[cells]
+
     def relabelled(self, order: Sequence[int], states: Sequence[Sequence[int]]) -> JointTable:
         """The same with latent a the old ``order[a]``, and its state s the old ``states[a][s]``."""
         return JointTable(np.transpose(self.table, order)[np.ix_(*states)])
@@ -250,14 +267,12 @@ class JointTable(Joint):
         return f"JointTable({self.sizes_in_words}, smallest {self.table.min():.3g}{note})"
 
     def _repr_html_(self) -> str:
-        order = np.argsort(-self.table, axis=None, kind="stable")[:_ROWS_SHOWN]
         head = "".join(f"<th>H{j + 1}</th>" for j in range(self.n_latent))
         rows = []
-        for flat in order:
-            cell = np.unravel_index(flat, self.table.shape)
-            states = "".join(f"<td>{int(state)}</td>" for state in cell)
-            rows.append(f"<tr>{states}<td>{self.table[cell]:.4f}</td></tr>")
-        cut = self.table.size - len(order)
+        for joint_state, probability in zip(*self.likeliest(_ROWS_SHOWN), strict=True):
+            states = "".join(f"<td>{state}</td>" for state in joint_state)
+            rows.append(f"<tr>{states}<td>{probability:.4f}</td></tr>")
+        cut = self.table.size - len(rows)
         note = f"<caption>{cut} rarer joint states not shown</caption>" if cut > 0 else ""
         return f"<table>{note}<tr>{head}<th>P</th></tr>{''.join(rows)}</table>"
 

@@ -161,6 +161,10 @@ class JointNetwork(Joint):
         seen = self.marginal(parents).table > 0
         return np.where(seen[..., np.newaxis], self.conditionals[node], unseen)
 
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Each latent with its parents: P(H) is positive where all their tables are."""
+        return tuple((*held, node) for node, held in enumerate(self.parents))
+
     def relabelled(self, order: Sequence[int], states: Sequence[Sequence[int]]) -> JointNetwork:
         """The same with latent a the old ``order[a]``, and its state s the old ``states[a][s]``."""
         place = {old: new for new, old in enumerate(order)}

@@ -6,9 +6,12 @@ altogether.
 
 from __future__ import annotations
 
-import numpy as np
+from math import prod
 
-from mixoracle.model import LatentModel
+from mixoracle.model import Joint, LatentModel
+
+# Numbers from here on are given as powers.
+_LONG_NUMBER = 1_000_000
 
 # Circle, square, triangle, diamond, star, cross, wye and times, in the order in which the page's
 # script gives them to states.
@@ -36,13 +39,22 @@ def bar(share: float, colour: str = "#3b7dd8") -> str:
 
 def likeliest_states(model: LatentModel, most: int) -> list[tuple[tuple[int, ...], float]]:
     """The likeliest joint states with their probabilities."""
-    table = model.joint.table
-    order = np.argsort(-table, axis=None, kind="stable")[:most]
-    states = np.stack(np.unravel_index(order, table.shape), axis=1) if model.n_latent else [()]
-    return [
-        (tuple(int(s) for s in state), float(p))
-        for state, p in zip(states, table.ravel()[order], strict=True)
-    ]
+    states, probabilities = model.joint.likeliest(most)
+    return list(zip(map(tuple, states.tolist()), probabilities.tolist(), strict=True))
+
+
+def count_of(joint: Joint) -> str:
+    """How many joint states there are, as a number that can be read: 24, or 2^30."""
+    return f"{joint.n_joint}" if joint.n_joint < _LONG_NUMBER else joint.sizes_in_words
+
+
+def counted_states(model: LatentModel) -> str:
+    """The joint states that were looked at: all, or those of each cause with its parents."""
+    families = model.joint.families()
+    if len(families) == 1:
+        return f"{model.joint.n_joint} joint states"
+    n_states = sum(prod(model.domain_sizes[j] for j in held) for held in families)
+    return f"{n_states} joint states of a cause and its direct causes"
 
 
 def symbol_path(state: int) -> str:

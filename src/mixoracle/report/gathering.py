@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixoracle._arrays import Floats
+from mixoracle.assumptions.verdict import state_names
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.model.joint import independent
-from mixoracle.model.state_names import joint_state_names
 from mixoracle.observations import Observations
 from mixoracle.report.evidence import Alternative, Count, Evidence
 from mixoracle.report.measurements import (
@@ -175,26 +175,24 @@ def _count(fitted: LatentGraphLearner, members: tuple[int, ...]) -> Count:
 def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     """The joint states that are empty or nearly so, rarest first; a single latent has none.
 
-    Each with the number of cases that P(H) expects in it.
+    Each with the number of cases that P(H) expects in it. Of a network, those of each latent with
+    its parents.
     """
-    table = model.joint.table
-    if model.n_latent < 2:
-        return ()
-    cases = n_samples * table
-    is_rare = cases < _FEWEST_CASES
-    is_rare[tuple(model.joint.to_table().nearly_empty().T)] = True
-    # Where few cases were to be expected anyway, that there are none says nothing.
-    is_rare &= n_samples * independent(table) > np.log(table.size / FALSE_ALARM)
-    rare = np.argwhere(is_rare)
-    order = np.argsort(table[tuple(rare.T)], kind="stable")
-    return tuple(
-        ", ".join(
-            f"{name}={s}"
-            for name, s in zip(model.latent_names, joint_state_names(model, state), strict=True)
-        )
-        + f" ({cases[tuple(state)]:.1f} cases)"
-        for state in rare[order]
-    )
+    families = [latents for latents in model.joint.families() if len(latents) > 1]
+    tables = [model.joint.marginal(latents) for latents in families]
+    n_states = sum(held.n_joint for held in tables)
+    rare = []
+    for latents, held in zip(families, tables, strict=True):
+        cases = n_samples * held.table
+        is_rare = cases < _FEWEST_CASES
+        is_rare[tuple(held.nearly_empty().T)] = True
+        # Where few cases were to be expected anyway, that there are none says nothing.
+        is_rare &= n_samples * independent(held.table) > np.log(n_states / FALSE_ALARM)
+        for state in np.argwhere(is_rare):
+            named = ", ".join(state_names(model, latents, state))
+            rare.append((float(cases[tuple(state)]), named))
+    rare.sort(key=lambda entry: entry[0])
+    return tuple(f"{named} ({expected:.1f} cases)" for expected, named in rare)
 
 
 def _alternative(other: solving.Alternative, n_samples: int) -> Alternative:

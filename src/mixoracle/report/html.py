@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.model import CPDAG, JointNetwork, LatentModel
 from mixoracle.model.state_names import joint_state_names
 from mixoracle.report import claims, svg, words
-from mixoracle.report.charts import bar, likeliest_states, symbol_path
+from mixoracle.report.charts import bar, count_of, likeliest_states, symbol_path
 from mixoracle.report.colours import state_colours
 from mixoracle.report.components import component_table, item_tables
 from mixoracle.report.evidence import Count, Evidence, Step
@@ -78,7 +78,8 @@ def render(result: Result) -> str:
             (joint_state_names(model, states), p)
             for states, p in likeliest_states(model, _MAX_STATES)
         ],
-        n_joint=model.joint.table.size,
+        n_joint=model.joint.n_joint,
+        joint_count=count_of(model.joint),
         # Failed assumptions come first: a reader has to know them.
         verdicts=sorted(evidence.verdicts, key=lambda v: _FAILS_FIRST.index(v.holds)),
         panels=[_panel(model, evidence, j) for j in range(model.n_latent)],
@@ -201,7 +202,10 @@ def _alternative(evidence: Evidence, k: int) -> dict[str, Any]:
             latent_names=other.latent_names,
             bipartite=np.array([[i in own for own in other.drives] for i in range(n)]),
             domain_sizes=other.domain_sizes,
-            joint=JointTable(np.full(other.domain_sizes, 1 / other.n_joint)),
+            joint=JointNetwork(
+                ((),) * len(other.domain_sizes),
+                tuple(np.full(size, 1 / size) for size in other.domain_sizes),
+            ),
             latent_graph=CPDAG(
                 len(other.domain_sizes),
                 frozenset(other.directed),

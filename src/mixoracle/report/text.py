@@ -36,12 +36,20 @@ _MARKS = {
     False: Text("fails", style="bold red"),
     None: Text("cannot be seen", style="yellow"),
 }
+# A terminal has no room for more columns side by side.
+_MOST_COLUMNS = 20
 
 
 def drives_table(model: LatentModel) -> Table:
-    """Γ: one row for each latent, one column for each observed variable."""
+    """Γ: one row for each latent, one column for each observed variable; a list, if many."""
     table = Table("cause", title="Γ: which measurement each hidden cause drives")
     table.add_column("states", justify="right")
+    if model.n_observed > _MOST_COLUMNS:
+        table.add_column("measurements")
+        for j, (name, size) in enumerate(zip(model.latent_names, model.domain_sizes, strict=True)):
+            driven = ", ".join(model.observed_names[i] for i in model.children(j))
+            table.add_row(Text(name, style="bold"), str(size), Text(driven))
+        return table
     for name in model.observed_names:
         table.add_column(Text(name), justify="center")
     for j, (name, size) in enumerate(zip(model.latent_names, model.domain_sizes, strict=True)):

@@ -16,6 +16,7 @@ from mixoracle.families.exposure import EXPOSURE
 from mixoracle.mixtures.columns import Column, of_the_table
 from mixoracle.model import LatentModel
 from mixoracle.report import claims
+from mixoracle.report.charts import counted_states
 from mixoracle.report.evidence import Alternative, Evidence
 from mixoracle.report.gathering import rare_states
 from mixoracle.report.lettering import shortened
@@ -249,7 +250,7 @@ def emptiness(model: LatentModel, evidence: Evidence) -> list[str]:
     shown = "; ".join(shortened(state, _STATE_LETTERS) for state in rare[:_LISTED])
     more = f"; and {len(rare) - _LISTED} more" if len(rare) > _LISTED else ""
     return [
-        f"{len(rare)} of {model.joint.table.size} joint states {'is' if len(rare) == 1 else 'are'} "
+        f"{len(rare)} of {counted_states(model)} {'is' if len(rare) == 1 else 'are'} "
         f"empty or nearly so: {shown}{more}. Where combinations do not occur, other causes may "
         "explain the data as well."
     ]

@@ -32,7 +32,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import JointTable
+from mixoracle.model import Joint, JointTable
 from mixoracle.structure.exact import is_feasible
 from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge
 from mixoracle.structure.scores import PRIOR_WEIGHTS, BDeu, Score, local_scores
@@ -57,8 +57,8 @@ class EdgePosterior(NamedTuple):
     arrows: Floats
 
 
-def can_average(joint: JointTable) -> bool:
-    """Whether the average over all DAGs is within reach for this table."""
+def can_average(joint: Joint) -> bool:
+    """Whether the average over all DAGs is within reach for this P(H)."""
     return joint.n_latent <= MAX_AVERAGED and is_feasible(joint)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, JointTable
+from mixoracle.model import CPDAG, Joint
 from mixoracle.model.graphs import Edge
 from mixoracle.structure.knowledge import ResolvedKnowledge
 from mixoracle.structure.scores import Score, TableScore, local_scores
@@ -34,8 +34,8 @@ MAX_CELLS = 100_000_000
 _TIE = 1e-11
 
 
-def is_feasible(joint: JointTable) -> bool:
-    """Whether an exact search over this table is within reach."""
+def is_feasible(joint: Joint) -> bool:
+    """Whether an exact search over the table of P(H) is within reach."""
     return joint.n_latent <= MAX_NODES and _n_cells(joint) <= MAX_CELLS
 
 
@@ -66,7 +66,7 @@ def search_exact(
     return edges, _runner_up(lattice, scores, best, CPDAG.from_dag(edges, m))
 
 
-def _n_cells(joint: JointTable) -> int:
+def _n_cells(joint: Joint) -> int:
     return prod(1 + size for size in joint.domain_sizes)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 
@@ -20,6 +19,9 @@ from mixoracle.assumptions import Verdict
 from mixoracle.assumptions.verdict import listed, sentences_of, state_names
 from mixoracle.errors import NotExtendableError
 from mixoracle.model import LatentModel
+from mixoracle.model.elimination import eliminate
+from mixoracle.model.factorisation import Truncation
+from mixoracle.model.network import parents_of
 
 # The chance at which some joint state is called impossible that is only rare.
 FALSE_ALARM = 0.01
@@ -67,21 +69,27 @@ def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
 
     A joint state without a case is called impossible if so many cases were to be expected that
     none is next to impossible: by Λ, and for a latent with its parents if they were independent.
+    A network says no more than its families do, so they are looked at alone; its counts are
+    smoothed, and no case is less than one.
     """
-    table = model.joint.table
-    n_empty = int(np.sum(table == 0))
+    families = [model.joint.marginal(latents).table for latents in model.joint.families()]
+    whole = len(families) == 1
+    most = 0.0 if whole else 1.0 / n_samples
+    n_empty = sum(int(np.sum(table <= most)) for table in families)
     if n_empty == 0:
         return verdict
-    limit = float(np.log(table.size / FALSE_ALARM))
+    n_states = sum(table.size for table in families)
+    which = "joint states" if whole else "states of a cause and its parents"
     found: dict[tuple[str, ...], float] = {}
-    for latents, expected in _expectations(model):
+    limit = float(np.log(n_states / FALSE_ALARM))
+    for latents, expected in _expectations(model, whole=whole):
         seen = model.joint.marginal(latents).table
-        for state in np.argwhere((seen == 0) & (n_samples * expected > limit)):
+        for state in np.argwhere((seen <= most) & (n_samples * expected > limit)):
             named = state_names(model, latents, state)
             found[named] = n_samples * float(expected[tuple(state)])
     if not found:
         message = (
-            f"{n_empty:,} of {table.size:,} joint states have no case, but so few were to be "
+            f"{n_empty:,} of {n_states:,} {which} have no case, but so few were to be "
             "expected in each that none of them can be called impossible."
         )
         return replace(verdict, holds=None, message=message, offenders=())
@@ -89,33 +97,30 @@ def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
         f"{listed(state)} never occurs, though about {cases:.0f} cases were to be expected"
         for state, cases in sorted(found.items(), key=lambda item: -item[1])
     ]
+    together = f"several may be one with {n_states - n_empty} states" if whole else "a part of one"
     message = (
-        f"{sentences_of(clauses)} A cause may be a function of others, or several may be one with "
-        f"{table.size - n_empty} states: these data cannot tell."
+        f"{sentences_of(clauses)} A cause may be a function of others, or {together}: these data "
+        "cannot tell."
     )
     return replace(verdict, holds=False, message=message, offenders=tuple(found))
 
 
-def _expectations(model: LatentModel) -> list[tuple[tuple[int, ...], Floats]]:
-    """Sets of latents with the probability that each of their joint states should have."""
-    everyone = tuple(range(model.n_latent))
+def _expectations(model: LatentModel, *, whole: bool) -> list[tuple[tuple[int, ...], Floats]]:
+    """Sets of latents with the probability that each of their joint states should have.
+
+    With ``whole``, also all of them together, as Λ has it.
+    """
     try:
         edges = model.latent_graph.extension()
     except NotExtendableError:
         edges = frozenset()
-    parents = [tuple(sorted(i for i, k in edges if k == j)) for j in everyone]
-    by_graph = np.ones(model.domain_sizes)
     tables = []
-    for j in everyone:
-        above = parents[j]
-        own, given = model.joint.marginal((j,)).table, model.joint.marginal(above).table
-        both = model.joint.marginal((j, *above)).table
+    for j, above in enumerate(parents_of(edges, model.n_latent)):
         if above:
+            own, given = (model.joint.marginal(held).table for held in ([j], above))
             tables.append(((j, *above), np.multiply.outer(own, given)))
-        conditional = np.where(given > 0, both / np.where(given > 0, given, 1.0), 0.0)
-        axes = np.argsort((j, *above))
-        shape = [model.domain_sizes[k] if k in (j, *above) else 1 for k in everyone]
-        by_graph = by_graph * conditional.transpose(axes).reshape(shape)
-    if prod(model.domain_sizes) and model.n_latent:
-        tables.append((everyone, by_graph))
+    if whole and model.n_latent:
+        everyone = tuple(range(model.n_latent))
+        factors = Truncation(model.joint).factors(edges)
+        tables.append((everyone, eliminate(factors, everyone, model.domain_sizes)))
     return tables

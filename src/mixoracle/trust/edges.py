@@ -66,7 +66,7 @@ def posterior_of(
     model: LatentModel, n_samples: int, knowledge: Knowledge | None = None
 ) -> EdgePosterior | None:
     """The posterior of the model's edges; None where there are too many latents to average."""
-    if not can_average(model.joint.to_table()):
+    if not can_average(model.joint):
         return None
     return edge_posterior(model.joint.to_table(), n_samples, knowledge, names=model.latent_names)
 

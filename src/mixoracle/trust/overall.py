@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal, Protocol
 
 from mixoracle._arrays import Integers
@@ -239,11 +240,12 @@ def _thin(
             f"In doubt: the number of components of {_few(uncertain)}, because the evidence for it "
             "is weak. What to do: add cases."
         )
-    n_joint = model.joint.table.size
-    if model.n_latent and n_samples < CASES_PER_STATE * n_joint:
+    families = [prod(model.domain_sizes[j] for j in held) for held in model.joint.families()]
+    if model.n_latent and n_samples < CASES_PER_STATE * max(families):
+        which = "of them" if len(families) == 1 else "states of a cause and its parents"
         yield (
             f"In doubt: how likely joint states are, because {n_samples:,} cases are few for "
-            f"{n_joint:,} of them. What to do: add cases."
+            f"{max(families):,} {which}. What to do: add cases."
         )
     if not converged:
         yield "In doubt: the probabilities, because the refinement stopped before it converged."
