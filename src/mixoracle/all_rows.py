@@ -34,6 +34,8 @@ def sample_of(
     chunked: ChunkedObservations, settings: Settings, rng: np.random.Generator, n_jobs: int
 ) -> Observations:
     """The rows from which structure is learned."""
+    if chunked.drawn is not None:
+        return chunked.drawn
     return chunked.sample(settings.sample_of(chunked.n_columns), rng, spread_over(n_jobs))
 
 

@@ -12,18 +12,21 @@ import hashlib
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mixoracle._arrays import Floats
 from mixoracle.background import Background
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
+from mixoracle.inference.passes import spread_over
 from mixoracle.learner import LatentGraphLearner
+from mixoracle.model import LatentModel
 from mixoracle.model.reading import Reading
+from mixoracle.observations import ChunkedObservations
 from mixoracle.oracles.run import Stage
 from mixoracle.report.evidence import Evidence
-from mixoracle.report.folder import ALTERNATIVES_FOLDER, Result, write_result
+from mixoracle.report.folder import ALTERNATIVES_FOLDER, STATES_FOLDER, Result, write_result
 from mixoracle.report.gathering import gather
 from mixoracle.report.resampling import Resampled
 from mixoracle.report.run import run_record
@@ -85,13 +88,21 @@ def learn_into(
     learner, evidence, probabilities = fit(given, tell, settings)
     if settings.get("bootstrap"):
         evidence = replace(evidence, support=resampled(learner, tell, settings, kept))
+    if given.chunked is not None:
+        evidence = _with_states(folder, learner.model_, given.chunked, evidence, settings, tell)
     tell(WRITING)
-    source = {"file": data.name, "sha256": _digest(data), "declared": dict(given.families)}
+    files = given.files or (data,)
+    shown = data.name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
+    source = {"file": shown, "sha256": _digest(files), "declared": dict(given.families)}
     run = run_record(given.observations, evidence, source, settings, tell.timings)
+    if learner.passes_ is not None:
+        run["data"] |= {"rows": learner.passes_.n_rows, "sample": given.observations.n_samples}
+        run["passes"] = asdict(learner.passes_)
     run.update(remarks)
     result = Result(learner.model_, evidence, run)
     id_title = settings.get("id_column") or "row"
-    write_result(folder, result, learner.states_, probabilities, given.ids, id_title)
+    states = learner.states_ if given.chunked is None else None
+    write_result(folder, result, states, probabilities, given.ids, id_title)
     if settings.get("alternatives"):
         _write_alternatives(folder, learner)
     return learner, result
@@ -119,7 +130,7 @@ def fit(
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        learner.fit(given.observations)
+        learner.fit(given.observations if given.chunked is None else given.chunked)
     failures, passed_over = _sorted_out(caught)
     tell(GATHERING)
     notes = [*given.notes, *passed_over]
@@ -127,6 +138,27 @@ def fit(
     rows = learner.learned_rows()
     evidence = gather(learner, rows, "; ".join(failures), notes, probabilities)
     return learner, evidence, probabilities
+
+
+def _with_states(
+    folder: Path,
+    model: LatentModel,
+    chunked: ChunkedObservations,
+    evidence: Evidence,
+    settings: Mapping[str, Any],
+    tell: Stages,
+) -> Evidence:
+    """Write the states of all rows, and note what was met on the way."""
+    from mixoracle.report.parts import write_parts
+
+    unseen = write_parts(
+        folder / STATES_FOLDER, model, chunked, spread_over(settings["jobs"]), tell
+    )
+    notes = [
+        f"{name}: {lost:,} cells hold a level that the sample does not; they count as missing"
+        for name, lost in unseen.items()
+    ]
+    return replace(evidence, notes=(*evidence.notes, *notes))
 
 
 def _write_alternatives(folder: Path, learner: LatentGraphLearner) -> None:
@@ -201,6 +233,10 @@ def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], l
     return list(dict.fromkeys(failures)), list(dict.fromkeys(passed_over))
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _digest(files: Sequence[Path]) -> str:
+    """The digest of all files, one after the other."""
+    found = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as stream:
+            hashlib.file_digest(stream, lambda: found)
+    return found.hexdigest()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from mixoracle.mixtures.columns import Column, read_columns
 from mixoracle.mixtures.understood import with_families
 from mixoracle.model.exposure import TOTAL, Exposure
-from mixoracle.observations import Columns, Observations
+from mixoracle.observations import ChunkedObservations, Columns, Observations
 from mixoracle.observations.exposure import with_exposure
 
 
@@ -23,6 +24,9 @@ class Input:
     # The family of each variable for which one was declared.
     families: Mapping[str, str] = field(default_factory=dict)
     exposure: Exposure | None = None
+    # The files that the rows are from, where there are several or they do not fit into memory.
+    files: tuple[Path, ...] = ()
+    chunked: ChunkedObservations | None = None
 
     @cached_property
     def learned(self) -> Observations:

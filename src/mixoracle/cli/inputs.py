@@ -8,7 +8,7 @@ and after.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -36,12 +36,16 @@ if TYPE_CHECKING:
     from mixoracle.observations.grouping import Groups
 
 _Held = TypeVar("_Held")
+Read = Callable[[str, Choices, TextOptions], Observations]
 # Fewer rows than this cannot show two components in one variable and tell it from chance.
 FEWEST_ROWS = 30
 
 
-def read_input(path: str, choices: InputChoices) -> Input:
-    """Read a file, apply what the user said, and refuse what cannot be learned from."""
+def read_input(path: str, choices: InputChoices, read: Read = read_file) -> Input:
+    """Read a file, apply what the user said, and refuse what cannot be learned from.
+
+    ``read`` may take the rows from elsewhere.
+    """
     groups = with_own_group(read_groups(choices.groups), choices.exposure)
     kinds = _all_kinds(choices)
     everywhere, declared = read_families(choices.family)
@@ -49,7 +53,9 @@ def read_input(path: str, choices: InputChoices) -> Input:
     labels += [name for name, family in declared.items() if family == registry.LEVELS]
     categorical = True if everywhere == registry.LEVELS else list(dict.fromkeys(labels))
     named = [] if choices.exposure in (None, TOTAL) else [choices.exposure]
-    observations, notes = _read(path, groups, categorical, [*kinds, *declared, *named], choices)
+    observations, notes = _read(
+        path, groups, categorical, [*kinds, *declared, *named], choices, read
+    )
     _check_continuous(observations, kinds)
     notes += _check_usable(observations)
     families = _families(observations, kinds, everywhere, declared)
@@ -78,6 +84,7 @@ def _read(
     categorical: list[str] | bool,
     described: Sequence[str],
     choices: InputChoices,
+    read: Read,
 ) -> tuple[Observations, list[str]]:
     """The observations, and what was noted while they were read, in words of the command line."""
     with _in_options(choices), warnings.catch_warnings(record=True) as caught:
@@ -93,7 +100,7 @@ def _read(
         )
         sep = SEPARATOR_NAMES.get(choices.sep or "", choices.sep)
         options = TextOptions(sep, choices.header, choices.encoding)
-        observations = read_file(
+        observations = read(
             path,
             with_description(chosen, choices.columns),
             text_options(options, choices.columns),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mixoracle.cli.tables import data_file, table_options
+from mixoracle.cli.tables import data_files, table_options
 from mixoracle.cli.terminal import (
     answer,
     console,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from mixoracle.cli.given import Input
 
-_ANY_FILE = click.Path(dir_okay=False, allow_dash=True)
+_ANY_FILE = click.Path(allow_dash=True)
 _AT_LEAST_ONE = click.IntRange(min=1)
 
 
@@ -115,9 +115,10 @@ def _sizes(
         "mixoracle learn survey.csv --categorical region --family visits=counts --out result",
         "mixoracle learn survey.csv --dry-run --write-columns columns.toml",
         "mixoracle learn survey.csv --columns columns.toml --out result",
+        "mixoracle learn 'data/*.parquet' --jobs 2 --out result",
     ),
 )
-@click.argument("data", type=_ANY_FILE)
+@click.argument("data", type=_ANY_FILE, nargs=-1, required=True)
 @out_option("Folder to leave the result in; needed unless --dry-run.")
 @click.option(
     "--columns",
@@ -207,6 +208,15 @@ def _sizes(
     help="Processors to use; -1 uses all.",
 )
 @click.option(
+    "--chunks/--in-memory",
+    default=None,
+    help="Read the rows in chunks: structure from a random sample, the rest from all rows. Left "
+    "out, this is done where the table would take more than half of the memory.",
+)
+@click.option(
+    "--dask", metavar="ADDRESS", help="Work on the chunks by the workers of a Dask scheduler."
+)
+@click.option(
     "--set-aside/--keep-all",
     default=True,
     show_default=True,
@@ -252,7 +262,7 @@ def _sizes(
 @click.option("--dry-run", is_flag=True, help="Show how the data were read, and learn nothing.")
 @output_options
 def command(
-    data: str,
+    data: tuple[str, ...],
     out: str | None,
     force: bool,
     dry_run: bool,
@@ -278,13 +288,15 @@ def command(
 ) -> None:
     """Learn the hidden causes behind DATA (.csv, .tsv, .txt, .parquet, .feather, .xlsx, .npz).
 
-    Text may be compressed (.csv.gz); - reads it from standard input.
+    Text may be compressed (.csv.gz); - reads it from standard input. Several files, a folder of
+    .parquet files or a pattern ('data/*.parquet') are one table, which need not fit into memory.
 
     Leaves in the folder of --out: report.html to look at, model.json with its arrays, states.csv
-    with the state of every case, graph.svg, run.json and evidence.json.
+    with the state of every case (of a large table states/part-00001.parquet, …), graph.svg,
+    run.json and evidence.json.
     """
     from mixoracle.cli.choices import InputChoices
-    from mixoracle.cli.inputs import read_input
+    from mixoracle.cli.large import read_table, working
     from mixoracle.observations import Columns
 
     choices = InputChoices(
@@ -293,14 +305,17 @@ def command(
     ).completed()
     if out is None and not dry_run:
         raise click.UsageError("say where to leave the result: --out DIR (or --dry-run)")
-    with data_file(data) as file:
-        given = read_input(str(file), choices)
+    chunks = True if settings["dask"] and settings["chunks"] is None else settings["chunks"]
+    with data_files(data) as files, working(settings["jobs"], settings["dask"]):
+        given = read_table(files, choices, chunks, settings["seed"], settings["jobs"])
         if write_columns is not None:
             _write_columns(given, write_columns, force)
         if out is None or dry_run:
             _show_understood(given, quiet, as_json)
             return
-        failed = _learn(file, given, out, force, quiet, as_json, {**settings, **asdict(choices)})
+        failed = _learn(
+            Path(files[0]), given, out, force, quiet, as_json, {**settings, **asdict(choices)}
+        )
     leave_if_failed(strict and failed)
 
 

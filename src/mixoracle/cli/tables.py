@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,6 +77,18 @@ def table_options(command: _Command) -> _Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+@contextmanager
+def data_files(given: Sequence[str]) -> Iterator[list[str]]:
+    """The files that were named; standard input, which is a table alone, is put into one."""
+    if _STANDARD_INPUT not in given:
+        yield list(given)
+        return
+    if len(given) > 1:
+        raise InvalidInputError("- reads a table from standard input; give it alone")
+    with data_file(given[0]) as file:
+        yield [str(file)]
 
 
 @contextmanager

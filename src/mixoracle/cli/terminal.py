@@ -171,8 +171,9 @@ class Stages:
     def _close(self) -> None:
         now = time.perf_counter()
         if self._current:
-            spent = self.timings.get(self._current, 0.0) + now - self._since
-            self.timings[self._current] = round(spent, 3)
+            # Steps within a stage, "learning: 3 of 10", count for the stage.
+            stage = self._current.partition(": ")[0]
+            self.timings[stage] = round(self.timings.get(stage, 0.0) + now - self._since, 3)
         self._since = now
 
     def _forecast(self) -> str:

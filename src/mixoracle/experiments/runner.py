@@ -51,7 +51,7 @@ def run_study(
         on_start(study.n_runs - len(missing), study.n_runs)
         if not missing:
             return 0
-        with _workers(jobs, dask) as options:
+        with workers(jobs, dask) as options:
             # One run a batch: a result is worth more on the disk than a saved message.
             parallel = Parallel(**options, batch_size=1, return_as="generator_unordered")
             results = parallel(delayed(perform)(study.task(number)) for number in missing)
@@ -68,7 +68,7 @@ def run_study(
 
 
 @contextmanager
-def _workers(jobs: int, dask: str | None) -> Iterator[dict[str, Any]]:
+def workers(jobs: int, dask: str | None) -> Iterator[dict[str, Any]]:
     """The settings of joblib, while the workers it needs are there."""
     if dask is None:
         yield {"n_jobs": jobs}
@@ -79,7 +79,7 @@ def _workers(jobs: int, dask: str | None) -> Iterator[dict[str, Any]]:
         distributed = import_module("distributed")
     except ImportError as error:
         raise MissingDependencyError(
-            "a study on a Dask cluster needs the extra: pip install 'mixoracle[dask]'"
+            "a Dask cluster needs the extra: pip install 'mixoracle[dask]'"
         ) from error
     try:
         client = distributed.Client(dask, timeout=_CONNECT_TIMEOUT)

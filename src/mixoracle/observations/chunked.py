@@ -56,6 +56,8 @@ class ChunkedObservations:
 
     chunks: tuple[TableChunk, ...]
     choices: Choices = field(default_factory=Choices)
+    # A sample that was drawn already, from which structure is to be learned.
+    drawn: Observations | None = None
     # Keeps converted text files for as long as somebody may read them.
     _scratch: Any = None
 
@@ -104,7 +106,7 @@ class ChunkedObservations:
         if files.is_text:
             scratch = tempfile.TemporaryDirectory(prefix="mixoracle-")
             found = text_to_parquet(files, Path(scratch.name), choices, options)
-            return cls(found.chunks, found.choices, scratch)
+            return cls(found.chunks, found.choices, _scratch=scratch)
         chunks, ours = parquet_chunks(files, choices)
         # All columns of files that we wrote are measurements, whatever they look like.
         return cls(chunks, replace(choices, keep=ours or choices.keep))

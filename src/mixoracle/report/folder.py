@@ -36,6 +36,7 @@ logger = logging.getLogger(__name__)
 RUN_FILE = "run.json"
 EVIDENCE_FILE = "evidence.json"
 STATES_FILE = "states.csv"
+STATES_FOLDER = "states"
 REPORT_FILE = "report.html"
 GRAPH_FILE = "graph.svg"
 MODEL_FILE = "model.json"
@@ -45,6 +46,7 @@ FIGURES_FOLDER = "figures"
 _OURS = (
     *(RUN_FILE, EVIDENCE_FILE, STATES_FILE, REPORT_FILE, GRAPH_FILE, MODEL_FILE),
     *("arrays-*.npz", "data.csv", "truth", ALTERNATIVES_FOLDER, FIGURES_FOLDER),
+    STATES_FOLDER,
 )
 # Our run.json says one of these: how a result was learned, or how a problem was drawn.
 _OUR_RUNS = ("settings", "simulated")
@@ -150,16 +152,17 @@ def _is_ours(folder: Path) -> bool:
 def write_result(
     folder: Path,
     result: Result,
-    states: NDArray[np.int64],
+    states: NDArray[np.int64] | None,
     probabilities: Sequence[NDArray[np.float64]],
     ids: Sequence[str] | None = None,
     id_title: str = "row",
 ) -> None:
-    """Fill a folder with all files of a result."""
+    """Fill a folder with all files of a result; without ``states`` they are written in parts."""
     result.model.save(folder)
     write_json(folder / RUN_FILE, result.run)
     write_json(folder / EVIDENCE_FILE, result.evidence.to_json(), indent=None)
-    write_states(folder / STATES_FILE, result.model, states, probabilities, ids, id_title)
+    if states is not None:
+        write_states(folder / STATES_FILE, result.model, states, probabilities, ids, id_title)
     write_report(folder, result)
 
 

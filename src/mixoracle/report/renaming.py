@@ -19,11 +19,13 @@ from mixoracle.report.folder import (
     EVIDENCE_FILE,
     FIGURES_FOLDER,
     STATES_FILE,
+    STATES_FOLDER,
     Result,
     rewrite_states,
     write_json,
     write_report,
 )
+from mixoracle.report.parts import rewrite_parts
 
 
 def renamed_evidence(evidence: Evidence, old: LatentModel, new: LatentModel) -> Evidence:
@@ -73,6 +75,8 @@ def write_renamed(folder: Path, source: Path, held: Result, model: LatentModel) 
     write_json(folder / EVIDENCE_FILE, result.evidence.to_json(), indent=None)
     if (source / STATES_FILE).is_file():
         rewrite_states(folder / STATES_FILE, held.model, model)
+    if (source / STATES_FOLDER).is_dir():
+        rewrite_parts(folder / STATES_FOLDER, held.model, model)
     write_report(folder, result)
     if (source / FIGURES_FOLDER).is_dir():
         from mixoracle.report.saving import save_figures
