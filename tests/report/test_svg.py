@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixoracle.datasets import random_model
+from mixoracle.datasets import random_model, sparse_problem
 from mixoracle.model import CPDAG, JointTable, LatentModel
-from mixoracle.report.svg import draw, lay_out
+from mixoracle.report.svg import draw, drive_lines, lay_out
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -147,3 +147,24 @@ def test_equal_models_give_equal_text():
 def test_no_latents_is_a_picture_too():
     root = parsed(make_model(np.zeros((2, 0))))
     assert [text.text for text in root.iter(f"{SVG}text")] == ["X1", "X2"]
+
+
+def test_many_boxes_become_one_beside_each_cause():
+    model = sparse_problem(30, 300, n_samples=2, random_state=0).model
+    root = parsed(model)
+    np.testing.assert_array_equal(read_gamma(root, model), model.bipartite)
+    layout = lay_out(model)
+    assert [group.parents for group in layout.groups] == [(j,) for j in range(30)]
+    # Level lines cannot cross.
+    assert all(start == pytest.approx(end) for _, start, end in drive_lines(layout))
+    assert layout.size[1] < 3000
+
+
+def test_orphans_stand_last_among_many_boxes():
+    bipartite = sparse_problem(20, 120, n_samples=2, random_state=1).model.bipartite
+    model = make_model(np.vstack([np.zeros((1, 20), dtype=bool), bipartite])[:, :10])
+    layout = lay_out(model)
+    alone = [i for i in range(model.n_observed) if not model.parents(i)]
+    assert layout.groups[-1].parents == ()
+    assert [i for row in layout.groups[-1].rows for i, _, _ in row] == alone
+    np.testing.assert_array_equal(read_gamma(parsed(model), model), model.bipartite)

@@ -3,7 +3,9 @@
 Drawn as SVG by a template, so that it needs no graphviz, no browser and no font but the reader's
 own. Measurements that the same causes drive share one box, so that sixty of them stay readable and
 each line of Γ is drawn once for a box; Λ is drawn as arcs on the far side of the causes, with an
-arrowhead where the direction is known and dashed where it is not. Equal models give equal text.
+arrowhead where the direction is known and dashed where it is not. Where that would take more than
+a few dozen boxes, each cause has one box instead, beside it, and a measurement stands in the boxes
+of all its causes: no lines cross. Equal models give equal text.
 
 Colours are given as attributes for light paper; a page that embeds the picture may override them
 by its classes.
@@ -32,7 +34,9 @@ _LAYER_GAP = 104.0
 _BOX_LEAST, _BOX_MOST, _BOX_PADDING, _BOX_GAP = 84.0, 196.0, 7.0, 10.0
 CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
 # Arcs rise with the number of causes that they pass, so that nested ones do not touch.
-_ARC_FIRST, _ARC_STEP, _ARC_MOST = 26.0, 15.0, 110.0
+_ARC_FIRST, _ARC_STEP, _ARC_ROOM = 26.0, 15.0, 180.0
+# More boxes than this are a tangle of lines: each cause has one then, and it is wider.
+_MOST_BOXES, _BOX_WIDE = 48, 620.0
 _LEGEND_LINE = 19.0
 # Edges of Λ: without figures, with no support at all, and with full support.
 _ARC_WIDTH, _ARC_LEAST, _ARC_WIDEST = 1.7, 0.8, 2.6
@@ -145,16 +149,23 @@ def latent_colour(latent: int) -> str:
 def lay_out(model: LatentModel) -> Layout:
     """Decide where everything goes."""
     groups = _grouped(model)
+    beside = len(groups) > _MOST_BOXES
+    groups = _by_cause(model) if beside else groups
     shown = [fitted(name, PILL_ROOM, _SIZE) for name in model.latent_names]
     pill_width = max([64.0, *(min(width_of(name, _SIZE), PILL_ROOM) + 24 for name in shown)])
-    arc_room = max([0.0, *(_rise(i, j) for i, j in map(sorted, model.latent_graph.skeleton))])
+    arc_room = max(
+        [0.0, *(_rise(model.n_latent, *sorted(pair)) for pair in model.latent_graph.skeleton)]
+    )
     pill_x = _MARGIN + arc_room + pill_width / 2
     box_x = pill_x + pill_width / 2 + _LAYER_GAP if model.n_latent else _MARGIN
     box_total = sum(g.height for g in groups) + _BOX_GAP * max(len(groups) - 1, 0)
     pill_total = model.n_latent * (PILL_HEIGHT + _PILL_GAP) - _PILL_GAP
     inner = max(box_total, pill_total)
-    pill_y = _spread([PILL_HEIGHT] * model.n_latent, inner)
     box_y = _spread([g.height for g in groups], inner)
+    pill_y = _spread([PILL_HEIGHT] * model.n_latent, inner)
+    if beside:
+        middles = [y + g.height / 2 for y, g in zip(box_y, groups, strict=True)]
+        pill_y = [y - PILL_HEIGHT / 2 for y in middles[: model.n_latent]]
     legend_y = _MARGIN + inner + 24
     n_lines = len(_legend_entries(model))
     # All boxes are as wide as the widest needs to be, and the legend needs some room too.
@@ -185,11 +196,21 @@ def _grouped(model: LatentModel) -> tuple[Group, ...]:
     )
 
 
+def _by_cause(model: LatentModel) -> tuple[Group, ...]:
+    """The children of each latent, in the order of the latents; orphans go last."""
+    held = [((j,), model.children(j)) for j in range(model.n_latent)]
+    orphans = tuple(map(int, np.flatnonzero(~model.bipartite.any(axis=1))))
+    members = [*held, *([((), orphans)] if orphans else [])]
+    return tuple(
+        Group(parents, _flowed(model.observed_names, own, _BOX_WIDE)) for parents, own in members
+    )
+
+
 def _flowed(
-    names: Sequence[str], members: Sequence[int]
+    names: Sequence[str], members: Sequence[int], widest: float = _BOX_MOST
 ) -> tuple[tuple[tuple[int, str, float], ...], ...]:
     """Chips in rows, as many in a row as there is room for."""
-    room = _BOX_MOST - 2 * _BOX_PADDING
+    room = widest - 2 * _BOX_PADDING
     rows: list[list[tuple[int, str, float]]] = [[]]
     used = 0.0
     for i in members:
@@ -203,8 +224,9 @@ def _flowed(
     return tuple(map(tuple, rows))
 
 
-def _rise(i: int, j: int) -> float:
-    return min(_ARC_FIRST + _ARC_STEP * (abs(i - j) - 1), _ARC_MOST)
+def _rise(n_latent: int, i: int, j: int) -> float:
+    """How far an arc reaches out: in smaller steps where there are many causes."""
+    return _ARC_FIRST + min(_ARC_STEP, _ARC_ROOM / n_latent) * (abs(i - j) - 1)
 
 
 def _spread(heights: Sequence[float], inner: float) -> list[float]:
@@ -226,7 +248,7 @@ def arc_curve(layout: Layout, i: int, j: int) -> tuple[float, float, float]:
     # middle, so that those of one cause do not start as one.
     lean = (1 if j > i else -1) * PILL_HEIGHT * 0.36 / abs(j - i)
     # The curve goes three quarters of the way to its control points.
-    reach = layout.pill_left - _rise(i, j) / 0.75
+    reach = layout.pill_left - _rise(len(layout.pill_y), i, j) / 0.75
     return layout.pill_y[i] + lean, layout.pill_y[j] - lean, reach
 
 
