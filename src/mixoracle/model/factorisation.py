@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from mixoracle.model.elimination import Factor
-from mixoracle.model.graphs import Edge
+from mixoracle.model.graphs import Edge, bits, reached
 from mixoracle.model.joint import Joint
 from mixoracle.model.network import JointNetwork, parents_of
 
@@ -39,6 +39,7 @@ class Truncation:
     def __init__(self, joint: Joint) -> None:
         self._joint = joint
         self._known: dict[tuple[int, ...], Factor] = {}
+        self._is_complete: dict[tuple[int, ...], bool] = {}
 
     def factors(self, edges: Iterable[Edge], targets: Targets = ()) -> tuple[Factor, ...]:
         """The factors of P(H | do(targets)) in one DAG.
@@ -54,8 +55,26 @@ class Truncation:
             for node, above in enumerate(parents)
         )
 
+    def needed(self, factors: Sequence[Factor], latents: Iterable[int]) -> tuple[Factor, ...]:
+        """Those factors that the margin over some latents follows from.
+
+        Where every configuration of parents was seen, these are the latents and their ancestors:
+        whatever lies below sums to one. Else all.
+        """
+        if not self.is_complete(factors):
+            return tuple(factors)
+        parents = [sum(1 << j for j in factor.latents[:-1]) for factor in factors]
+        found = reached(parents, sum(1 << j for j in latents))
+        return tuple(factors[j] for j in bits(found))
+
+    def is_complete(self, factors: Iterable[Factor]) -> bool:
+        """Whether every configuration of parents was seen, so that the product sums to one."""
+        return all(self._is_complete.get(factor.latents, True) for factor in factors)
+
     def _conditional(self, node: int, parents: Sequence[int]) -> Factor:
         family = (*parents, node)
         if family not in self._known:
-            self._known[family] = Factor(family, self._joint.conditional(node, parents))
+            table = self._joint.conditional(node, parents)
+            self._known[family] = Factor(family, table)
+            self._is_complete[family] = bool(np.all(table.sum(axis=-1) > 0))
         return self._known[family]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mixoracle.errors import InvalidInputError, MissingDependencyError
-from mixoracle.model.inference import effect, query
+from mixoracle.model.inference import Effects, query
 from mixoracle.model.state_names import states_of
 from mixoracle.model.variables import Variable, latent_index
 
@@ -65,14 +65,15 @@ def effects_frame(model: LatentModel) -> pd.DataFrame:
 
     rows: list[tuple[Any, ...]] = []
     for j, cause in enumerate(model.latent_names):
+        effects = Effects(model, j)
         for k, other in enumerate(model.latent_names):
             if k != j:
-                found = effect(model, j, k)
+                found = effects.on(k)
                 of = states_of(model, k)
                 rows += _effect_rows(model, j, cause, other, of, found.lower, found.upper)
         if model.components is not None:
             for name in model.observed_names:
-                found = effect(model, j, name)
+                found = effects.on(name)
                 rows += _effect_rows(model, j, cause, name, found.mean_of, *_means(found))
     return pd.DataFrame(rows, columns=list(_EFFECT_COLUMNS))
 

@@ -149,10 +149,14 @@ class Intervention:
             )
         evidence = likelihood_of(model, given)
         averages, mean_of = _averages(model, wanted)
+        about = {*latents_of(model, wanted), *(j for held in evidence for j in held.latents)}
         parts = []
         for edges in self.graphs:
             factors = self.truncation.factors(edges, self.targets)
-            parts.append(_bounds_of(model, factors, wanted, evidence, averages))
+            complete = self.truncation.is_complete(factors)
+            missing = 0.0 if complete else _missing(model, factors, evidence)
+            needed = self.truncation.needed(factors, about)
+            parts.append(_bounds_of(model, (*needed, *evidence), missing, wanted, averages))
         low, high, mean_low, mean_high = zip(*parts, strict=True)
         return Bounds(
             tuple(name_of(model, variable) for variable in wanted),
@@ -220,22 +224,31 @@ def effect(model: LatentModel, cause: Variable, effect: Variable) -> Bounds:
 
     The first axis is the state of the cause.
     """
-    node = latent_index(model, cause)
-    settings = [((node, state),) for state in range(model.domain_sizes[node])]
-    truncation = Truncation(model.joint)
-    graphs = _graphs_that_matter(model, truncation, settings)
-    rows = [
-        Intervention(model, targets, graphs, truncation).query([effect]) for targets in settings
-    ]
-    return Bounds(
-        (f"do({model.latent_names[node]})", *rows[0].variables),
-        graphs,
-        np.stack([row.member_lower for row in rows], axis=1),
-        np.stack([row.member_upper for row in rows], axis=1),
-        _stack([row.mean_lower for row in rows]),
-        _stack([row.mean_upper for row in rows]),
-        rows[0].mean_of,
-    )
+    return Effects(model, cause).on(effect)
+
+
+class Effects:
+    """What follows from each state of one latent; asked about many variables."""
+
+    def __init__(self, model: LatentModel, cause: Variable) -> None:
+        self._model, self._node = model, latent_index(model, cause)
+        settings = [((self._node, state),) for state in range(model.domain_sizes[self._node])]
+        truncation = Truncation(model.joint)
+        self._graphs = _graphs_that_matter(model, truncation, settings)
+        self._acts = [Intervention(model, held, self._graphs, truncation) for held in settings]
+
+    def on(self, effect: Variable) -> Bounds:
+        """P(effect | do(cause = state)), over the whole equivalence class."""
+        rows = [act.query([effect]) for act in self._acts]
+        return Bounds(
+            (f"do({self._model.latent_names[self._node]})", *rows[0].variables),
+            self._graphs,
+            np.stack([row.member_lower for row in rows], axis=1),
+            np.stack([row.member_upper for row in rows], axis=1),
+            _stack([row.mean_lower for row in rows]),
+            _stack([row.mean_upper for row in rows]),
+            rows[0].mean_of,
+        )
 
 
 def _graphs_that_matter(
@@ -247,7 +260,8 @@ def _graphs_that_matter(
     graphs = tuple(islice(graph.members_by_parents(nodes), _MAX_MEMBERS + 1))
     reason = "the parents of what is set are open"
     if len(graphs) <= _MAX_MEMBERS:
-        if _total(model, factors) >= 1.0 - _SAME and all(
+        seen = truncation.is_complete(factors) or _total(model, factors) >= 1.0 - _SAME
+        if seen and all(
             _is_supported(model, factors, edges, held) for edges in graphs for held in settings
         ):
             return graphs
@@ -279,22 +293,25 @@ def _is_supported(
     return True
 
 
-def _bounds_of(
-    model: LatentModel,
-    factors: Sequence[Factor],
-    wanted: Sequence[Resolved],
-    evidence: Sequence[Factor],
-    averages: Floats | None,
-) -> tuple[Floats, Floats, Floats | None, Floats | None]:
-    """One member's answer: probabilities and mean, from below and from above.
+def _missing(model: LatentModel, factors: Sequence[Factor], evidence: Sequence[Factor]) -> float:
+    """The mass of what was never seen.
 
-    The mass that is missing from the product of the factors may lie in any joint state, and be as
-    likely under the evidence as any of them is.
+    It may lie in any joint state, and be as likely under the evidence as any of them is.
     """
     missing = max(0.0, 1.0 - _total(model, factors))
     missing *= float(eliminate(evidence, (), model.domain_sizes, largest=True))
-    missing = missing if missing > _SAME else 0.0
-    weighted = tabulate(model, (*factors, *evidence), wanted)
+    return missing if missing > _SAME else 0.0
+
+
+def _bounds_of(
+    model: LatentModel,
+    factors: Sequence[Factor],
+    missing: float,
+    wanted: Sequence[Resolved],
+    averages: Floats | None,
+) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+    """One member's answer: probabilities and mean, from below and from above."""
+    weighted = tabulate(model, factors, wanted)
     total = float(weighted.sum()) + missing
     if total <= 0:
         raise InvalidInputError("the evidence has probability 0 under this intervention")

@@ -158,6 +158,8 @@ class JointNetwork(Joint):
         """P(H_node | parents) of shape (sizes of the parents …, size of the node)."""
         if tuple(parents) != self.parents[node]:
             return super().conditional(node, parents, unseen=unseen)
+        if all(table.all() for table in self.conditionals):
+            return self.conditionals[node]  # every configuration occurs
         seen = self.marginal(parents).table > 0
         return np.where(seen[..., np.newaxis], self.conditionals[node], unseen)
 

@@ -88,7 +88,10 @@ class ExactOracle:
     @cached_property
     def is_nondegenerate(self) -> bool:
         """Whether ``obs:counting`` holds: no empty state, no two components that coincide."""
-        return bool(np.all(self._visible_joint > 0)) and all(
+        factors = self.model.joint.factors()
+        # A product of positive tables has no empty state, however many there are.
+        is_positive = all(np.all(factor.values > 0) for factor in factors)
+        return (is_positive or bool(np.all(self._visible_joint > 0))) and all(
             len(np.unique(firsts)) == len(firsts) for firsts in self._first_equal
         )
 

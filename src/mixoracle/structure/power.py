@@ -11,6 +11,8 @@ References
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import ncx2
@@ -21,6 +23,7 @@ POWER = 0.8
 _DEVIATIONS = 4.0
 
 
+@lru_cache(maxsize=4096)  # dozens of latents have hundreds of pairs, nearly all of a kind
 def visible_association(n_samples: float, sizes: tuple[int, int], n_conditions: int = 1) -> float:
     """The association of two latents that would be found in 80 % of samples of this size.
 
