@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mixoracle.observations.grouping import Choices
 
 # What learning needs at its peak for each byte of the table: a million rows of 40 columns, 320 MB,
-# take 1.9 GB (benchmarks/bench_rows.py).
+# take 1.9 GB.
 _PEAK = 6.0
 # The share of the machine's memory that may be used without being asked.
 _SHARE = 0.5

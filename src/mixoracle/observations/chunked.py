@@ -8,6 +8,7 @@ files have the same columns, and each column is of one kind in all of them.
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mixoracle._arrays import Integers
+from mixoracle._scratch import remove_folder
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.choosing import text_options, with_description
 from mixoracle.observations.columns import Spelling
@@ -59,7 +61,7 @@ class ChunkedObservations:
     # A sample that was drawn already, from which structure is to be learned.
     drawn: Observations | None = None
     # Keeps converted text files for as long as somebody may read them.
-    _scratch: Any = None
+    _scratch: _Scratch | None = None
 
     def __post_init__(self) -> None:
         if not self.n_rows:
@@ -104,8 +106,8 @@ class ChunkedObservations:
     def of_files(cls, files: Files, choices: Choices, options: TextOptions) -> ChunkedObservations:
         """The rows of files that were found, read as the choices say."""
         if files.is_text:
-            scratch = tempfile.TemporaryDirectory(prefix="mixoracle-")
-            found = text_to_parquet(files, Path(scratch.name), choices, options)
+            scratch = _Scratch()
+            found = text_to_parquet(files, scratch.folder, choices, options)
             return cls(found.chunks, found.choices, _scratch=scratch)
         chunks, ours = parquet_chunks(files, choices)
         # All columns of files that we wrote are measurements, whatever they look like.
@@ -121,7 +123,7 @@ class ChunkedObservations:
         files or be quick to compute.
         """
         choices = with_description(Choices(groups), Columns.of(columns))
-        if hasattr(collection, "partitions") and hasattr(collection, "npartitions"):
+        if hasattr(collection, "map_partitions"):
             sizes = [int(n) for n in collection.map_partitions(len).compute()]
             held: list[Any] = [collection.partitions[p] for p in range(len(sizes))]
             groups = None
@@ -205,6 +207,14 @@ class ChunkedObservations:
         self.choices.said.check(columns)
         choices = screened(columns, self.choices, reason)
         return Observations(*gathered_columns(frame, columns, choices))
+
+
+class _Scratch:
+    """A folder that vanishes with this object, or with the process."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="mixoracle-"))
+        weakref.finalize(self, remove_folder, self.folder)
 
 
 def _taken(asked: tuple[TableChunk, Integers]) -> list[Any]:

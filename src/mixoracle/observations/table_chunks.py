@@ -19,8 +19,11 @@ from mixoracle.observations.record import Observations
 if TYPE_CHECKING:
     from mixoracle.observations.grouping import Groups
 
-# Cells that are read at a time: 32 MB of numbers.
-CELLS_AT_ONCE = 4_000_000
+# Cells that are worked on at a time: some megabytes, which the processor keeps at hand. Twice as
+# quick as ten times as many.
+CELLS_AT_ONCE = 800_000
+# Rows among which those of a sample are looked for.
+_ROWS_LOOKED_AT = 50_000
 
 
 class TableChunk(Protocol):
@@ -70,15 +73,11 @@ class ParquetChunk:
 
     def taken(self, places: Integers) -> list[Any]:
         found, start = [], 0
-        # The rows are few beside those that are read: small batches, small memory.
-        for table in self.tables(None, _SMALL_BATCH):
+        for table in self.tables(None, _ROWS_LOOKED_AT):
             own = places[(places >= start) & (places < start + len(table))] - start
             found.append(table.iloc[own])
             start += len(table)
         return found
-
-
-_SMALL_BATCH = 50_000
 
 
 @dataclass(frozen=True, eq=False)
