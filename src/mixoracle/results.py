@@ -164,6 +164,28 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
             write_result(target, result, self.states_, probabilities, observations.ids)
         return Path(folder)
 
+    def write_states(self, X: Any, folder: str | PathLike[str]) -> Path:
+        """Write the states of rows that do not fit into memory, part by part, as parquet.
+
+        ``X`` are :class:`~mixoracle.ChunkedObservations` or a Dask collection. The folder appears
+        when it is complete.
+        """
+        from mixoracle.inference.passes import spread_over
+        from mixoracle.observations.chunked import as_chunked
+        from mixoracle.oracles.run import to_log
+        from mixoracle.report.folder import new_folder
+        from mixoracle.report.parts import write_parts
+
+        model, chunked = self._fitted(), as_chunked(X, None, None)
+        if chunked is None:
+            raise InvalidInputError(
+                f"write_states takes rows in chunks; got {type(X).__name__}: use states_frame"
+            )
+        jobs = self.get_params(deep=False)["n_jobs"]
+        with new_folder(folder, how="another name") as target:
+            write_parts(target, model, chunked, spread_over(1 if jobs is None else jobs), to_log)
+        return Path(folder)
+
     def transform(self, X: Any) -> Floats:
         """The probability of each state of each latent in each row, side by side."""
         held: list[Floats] = self.predict_proba(X)
