@@ -40,9 +40,9 @@ def test_the_evidence_is_that_of_tables_integrated_over_their_probabilities():
             + (gammaln(prior + counts) - gammaln(prior)).sum()
         )
 
-    # Each level is expected as often as it is in all rows together, half a row added to each.
-    weight = 2 * Settings().priors.rows_per_level
-    first, second = (weight * np.array(seen) / 4 for seen in ([1.5, 2.5], [1.5, 2.5]))
+    # Each level is expected as often as it is in all rows together, half a row added to each; all
+    # of them are worth one row.
+    first, second = (np.array(seen) / 4 for seen in ([1.5, 2.5], [1.5, 2.5]))
     expected = counted([1, 2], [1, 1]) + sum(
         counted(seen, prior)
         for seen, prior in (([1, 0], first), ([0, 2], first), ([0, 1], second), ([1, 1], second))

@@ -19,6 +19,13 @@ from mixoracle.settings import Budget, Settings
 SETTINGS = ((1, 3, 5), (2, 5, 3), (3, 7, 2))
 
 
+def candidates_of(rows):
+    """What the oracle proposes to a learner, which asks it for any resolution."""
+    prepared = prepare(Observations.from_array(rows))
+    run = Run(np.random.default_rng(0), resolution="auto")
+    return SignatureOracle().candidates(prepared, run)
+
+
 def problem_of(seed, n_samples=800, **choices):
     return paper_problem(
         *SETTINGS[seed % len(SETTINGS)],
@@ -160,3 +167,18 @@ def test_no_variable_gets_more_components_than_allowed(seed):
 
 def test_it_shows_its_settings():
     assert repr(SignatureOracle(max_components=7)) == "SignatureOracle(max_components=7)"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_out_of_place_in_every_way_are_no_further_causes(seed):
+    rng = np.random.default_rng(seed)
+    state = rng.integers(2, size=1200)
+    rows = 8.0 * state[:, None] + rng.normal(size=(1200, 3))
+    for column in rows.T:
+        swapped = rng.permutation(1200)[:30]
+        column[swapped] = column[rng.permutation(swapped)]
+    labels = (rows > 4.0).astype(int)
+    assert len(np.unique(labels, axis=0)) == 8  # so that three causes would explain all labels
+    found = candidates_of(rows)[0].graph
+    assert found.domain_sizes == (2,)
+    assert found.adjacency.all()

@@ -18,12 +18,13 @@ from math import prod
 import numpy as np
 
 from mixoracle.decoding.completion import complete
-from mixoracle.decoding.evidence import score
+from mixoracle.decoding.evidence import explains_labels, score
 from mixoracle.decoding.explanation import Explanation, Structure
 from mixoracle.decoding.moves import LEAST_GAIN, affordable_evaluations, climb
-from mixoracle.decoding.proposals import last_resorts, proposals
+from mixoracle.decoding.proposals import last_resorts, proposals, without_rarest
 from mixoracle.decoding.wanted import Wanted, nearest_wanted
 from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint_states import configurations
 from mixoracle.settings import Settings
 
 
@@ -41,7 +42,8 @@ def decode(
     best ones.
 
     One latent whose states are the components over X, and no latent at all, are always among
-    them, unless all labels fit together at once.
+    them, unless all labels fit together at once. Then simpler ones are, if there are some that fit
+    all labels but those of rare components.
     """
     proposed = _complete_proposals(table, settings)
     found: dict[Structure, Explanation] = {}
@@ -85,7 +87,7 @@ def _complete_proposals(table: ComponentTable, settings: Settings) -> list[Expla
         if proposal is not None:
             explanation = complete(table, proposal, settings)
             if explanation.is_consistent:
-                return [explanation]
+                return [*_simpler(table, explanation, settings), explanation]
             explanations.append(explanation)
             if explanation.log_evidence > best:
                 best, waited = explanation.log_evidence, 0
@@ -94,6 +96,24 @@ def _complete_proposals(table: ComponentTable, settings: Settings) -> list[Expla
         if explanations and settings.clock.leaves_out("further proposals for the causes"):
             break
     return explanations
+
+
+def _simpler(table: ComponentTable, fitting: Explanation, settings: Settings) -> list[Explanation]:
+    """Explanations by fewer joint states that fit all labels but those of rare components.
+
+    Rows out of place may occur in every way there is. Their labels then fit together too, by a
+    latent for each of the variables that they are out of place in.
+    """
+    found = []
+    for proposal in without_rarest(table, settings):
+        if prod(proposal.domain_sizes) >= prod(fitting.domain_sizes):
+            continue
+        simpler = complete(table, proposal, settings)
+        codes = configurations(simpler.adjacency, simpler.domain_sizes)
+        kept = proposal.kept
+        if explains_labels(table.labels[kept], simpler.assignment[kept], codes, settings):
+            found.append(simpler)
+    return found
 
 
 def _starts(

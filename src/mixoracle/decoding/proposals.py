@@ -52,6 +52,18 @@ def proposals(table: ComponentTable, settings: Settings = Settings()) -> Iterato
             yield Proposal(kept, states)
 
 
+def without_rarest(table: ComponentTable, settings: Settings = Settings()) -> Iterator[Proposal]:
+    """Proposals from all variables with more and more of the rarest components left out."""
+    for kept in row_choices(table.counts, settings):
+        labels = table.labels[kept]
+        speaking = [i for i, column in enumerate(labels.T) if column.min() < column.max()]
+        if kept.all() or not speaking:
+            continue
+        states = _common_states(LabelPairs(numbered_columns(labels)), speaking, settings)
+        if states is not None:
+            yield Proposal(kept, states)
+
+
 def last_resorts(n_components: int) -> Iterator[Proposal]:
     """One latent whose states are the components over X, and no latent at all."""
     yield Proposal.of_all(np.arange(n_components)[:, None])

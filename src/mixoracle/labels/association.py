@@ -20,7 +20,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from mixoracle.mixtures.moments import nats_against_normal
 from mixoracle.mixtures.segmentation import pieces_of
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.settings import Settings
+
+# Rows that the prior of the labels within a component is worth, all labels together. With more, a
+# state that holds whatever fits nowhere would be what it expects.
+_PRIOR_ROWS = 1.0
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,17 @@ class Association:
 
     @classmethod
     def of_labels(cls, labels: Integers, settings: Settings = Settings()) -> Association:
-        """Labels (N, n) as they are."""
+        """Labels (N, n) as they are.
+
+        How finely a variable is cut says nothing about its states, so the prior is worth as many
+        rows for many labels as for few.
+        """
         levels = tuple(
-            CategoricalFamily([int(column.max()) + 1], priors=settings.priors)
-            for column in labels.T
+            CategoricalFamily(
+                [n_labels],
+                priors=replace(settings.priors, rows_per_level=_PRIOR_ROWS / n_labels),
+            )
+            for n_labels in labels.max(axis=0).astype(int) + 1
         )
         features = tuple(
             family.features(column[:, None].astype(np.float64))

@@ -70,7 +70,9 @@ class SignatureOracle(DecodingOracle):
             found = finest.candidates(_SOURCE, run)
             was_repaired = bool(found[0].repairs)
             association = None
-            if is_open and (is_wrong or (was_repaired and _are_seen_alone(finest, run))):
+            # Labels that fit at once have one explanation, unless a simpler one fits nearly all.
+            is_doubtful = was_repaired or (len(finest.explanations) > 1 and not run.wanted)
+            if is_open and (is_wrong or (is_doubtful and _are_seen_alone(finest, run))):
                 association = search.association(alone)
                 levels = [finest, *(search.coarser() if is_wrong else ())]
                 found = _judged(levels, association, run)
