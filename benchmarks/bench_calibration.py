@@ -1,24 +1,37 @@
 """Stated confidence and overall verdict against the truth, from clean problems to hopeless ones.
 
 Problems are drawn by number: a setting of the paper, 50 to 10 000 rows, and one of four kinds. Of
-'noise' the noise is up to three times as large as in the paper and only the first one to five
-columns of each variable are measured; of 'faults' the rows are spoiled as ``faults.py`` does; of
-'none' there is no discrete cause at all (``bench_no_cause.py``). All problems count, and nothing
-was chosen by what came out: a problem on which the learner fails is wrong and carries a doubt.
+'noise' standard deviations are 0.1 to 3 times those of the paper (0.01 to 0.3) and only the
+first one to five columns of each variable are measured; of 'faults' the rows are spoiled as
+``faults.py`` does; of 'none' there is no discrete cause at all (``bench_no_cause.py``). All
+problems count, and nothing was chosen by what came out: a problem on which the learner fails is
+wrong and carries a doubt.
 
-Printed: for the counts k(X_i), the adjacencies and the arrows of Λ, and the states of single rows,
-how often a statement of each confidence is right, with the expected calibration error; and how many
-right and wrong answers (Γ and all domain sizes) each overall verdict has.
+Printed: for the counts k(X_i), the edges of Γ, the adjacencies and the arrows of Λ, and the states
+of single rows, how often a statement of each confidence is right, with the expected calibration
+error; and how many right and wrong answers (Γ and all domain sizes) each overall verdict has. Of a
+right answer a doubt is false if what it puts in doubt is right: a doubt about the probabilities of
+single cases is true where the components were given another shape, one about the rest that is
+behind the measurements where they were made dependent, one about P(H) where it is off by more than
+0.1 in total variation. A wrong answer is quiet if no doubt speaks of its causes or states.
+Outcomes are kept in a file, one line each, small problems first, and an interrupted run goes on
+with it; ``--show`` prints what the file holds, ``--figure`` draws the reliability diagrams, and
+``--fit`` prints what confidence is worth under each verdict, for ``trust/confidence.py``; the
+problems for that are other ones than those of the tables.
 
-    python benchmarks/bench_calibration.py [--problems P] [--first-seed S] [--jobs J]
+    python benchmarks/bench_calibration.py --keep FILE [--problems P] [--first-seed S] [--jobs J]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import time
 import warnings
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -29,21 +42,21 @@ from mixoracle import LatentGraphLearner, LatentModel, Observations
 from mixoracle.datasets import paper_problem
 from mixoracle.errors import MixoracleError
 from mixoracle.metrics import compare, compare_states
+from mixoracle.trust.confidence import RIGHT_COUNTS, RIGHT_DRIVES
 from settings import SETTINGS
 
-ROWS = (50, 100, 200, 500, 1_000, 3_000, 10_000)
+# Few of the largest: a spoiled problem of 10 000 rows takes as long as a hundred small ones.
+ROWS = {50: 0.15, 100: 0.15, 200: 0.15, 500: 0.2, 1_000: 0.2, 3_000: 0.1, 10_000: 0.05}
 BINS = (0.0, 0.05, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
-STATED = ("counts", "adjacencies", "arrows", "states")
-
-
-@dataclass
-class Outcome:
-    """What one problem gave: how it was judged, and pairs (stated, right) for each statement."""
-
-    kind: str
-    level: str = "doubt"
-    right: bool = False
-    stated: dict[str, list[tuple[float, bool]]] = field(default_factory=lambda: defaultdict(list))
+STATED = ("counts", "drives", "adjacencies", "arrows", "states")
+# Faults that make measurements dependent within states; all others change shapes or single values.
+DEPENDENT = ("nuisance", "drift", "local dependence")
+# What a doubt may speak of besides causes and states, as the reasons begin.
+REST = "that nothing else is behind the measurements"
+SHAPES = "the probabilities of single cases"
+PROBABILITIES = ("how likely joint states are", "the probabilities, because")
+# Statements of one problem that are kept of each kind at most.
+MOST = 200
 
 
 @dataclass
@@ -57,24 +70,36 @@ class Drawn:
     dag: frozenset[tuple[int, int]] | None = None
 
 
+def n_rows(seed: int) -> int:
+    """How many rows the problem of one number has."""
+    rng = np.random.default_rng([seed, 2_027])
+    return int(rng.choice(list(ROWS), p=list(ROWS.values())))
+
+
 def draw(seed: int) -> Drawn:
     """The problem of one number."""
     rng = np.random.default_rng([seed, 2_026])
     kind = str(rng.choice(["clean", "noise", "faults", "none"]))
     setting = SETTINGS[rng.integers(len(SETTINGS))]
-    n_samples = int(rng.choice(ROWS))
+    n_samples = n_rows(seed)
     if kind == "none":
         name = str(rng.choice(list(KINDS)))
         rows = KINDS[name](rng, n_samples)
         return Drawn(f"none: {name}", Observations.from_array(rows))
     if kind == "faults":
         fault = str(rng.choice([name for name in FAULTS if name != "clean"]))
-        observations, model = fault_problem(fault, setting, max(n_samples, 500), seed)
-        return Drawn(f"faults: {fault}", observations, model)
+        observations, model = fault_problem(fault, setting, n_samples, seed)
+        problem = paper_problem(model=model, n_samples=n_samples, random_state=seed)
+        states = problem.states
+        if observations.n_samples < n_samples or fault == "rows five times":
+            times = 5
+            states = np.repeat(states[: n_samples // times], times, axis=0)
+        return Drawn(f"faults: {fault}", observations, model, states)
     problem = paper_problem(*setting, n_samples=n_samples, random_state=seed)
     observations = problem.observations
     if kind == "noise":
-        observations = noisier(problem, float(rng.uniform(1.0, 3.0)), int(rng.integers(1, 6)), rng)
+        scale = float(10.0 ** rng.uniform(-1.0, np.log10(3.0)))
+        observations = noisier(problem, scale, int(rng.integers(1, 6)), rng)
     return Drawn(kind, observations, problem.model, problem.states, problem.dag)
 
 
@@ -92,95 +117,217 @@ def noisier(problem, scale: float, width: int, rng: np.random.Generator) -> Obse
     return Observations.from_arrays(blocks)
 
 
-def judge(seed: int) -> Outcome:
-    """Learn one problem and hold everything that is stated against the truth."""
+def judge(seed: int) -> dict:
+    """Learn one problem and hold everything that is stated against the truth.
+
+    What is kept: how the answer was judged and why, whether it is right, and pairs (stated, right)
+    for each statement.
+    """
     problem = draw(seed)
-    outcome = Outcome(problem.kind)
+    size = problem.observations.n_samples
+    outcome = {"seed": seed, "kind": problem.kind, "rows": size, "level": "doubt", "right": False}
+    stated: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    outcome |= {"reasons": ["failed"], "stated": stated}
+    start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             learner = LatentGraphLearner(random_state=0).fit(problem.observations)
         except MixoracleError:
             return outcome
-    outcome.level = learner.verdict_.level
-    if problem.model is None:
-        outcome.right = learner.model_.n_latent == 0
-        return outcome
-    found = compare(problem.model, learner.model_)
-    outcome.right = found.bipartite_exact and found.domains_exact
-    for i in range(problem.model.n_observed):
+    model = learner.model_
+    outcome["seconds"] = time.process_time() - start
+    outcome["sizes"] = list(model.domain_sizes)
+    outcome["level"], outcome["reasons"] = learner.verdict_.level, list(learner.verdict_.reasons)
+    for i in range(model.n_observed):
         count = learner.counts_[{i}]
         if count.confidence is not None:
-            sizes = [problem.model.domain_sizes[j] for j in problem.model.parents(i)]
-            outcome.stated["counts"].append((count.confidence, int(count) == np.prod(sizes)))
-    if problem.states is not None:
-        _judge_latents(problem, learner, outcome)
+            sizes = (
+                [problem.model.domain_sizes[j] for j in problem.model.parents(i)]
+                if (problem.model)
+                else []
+            )
+            stated["counts"].append((count.confidence, int(count) == int(np.prod(sizes))))
+    if problem.model is None:
+        outcome["right"] = model.n_latent == 0
+        stated["drives"] += [(float(p), False) for p in learner.drive_posterior_.ravel()]
+        return outcome
+    found = compare(problem.model, model)
+    outcome["right"] = found.bipartite_exact and found.domains_exact
+    outcome["true_sizes"] = list(problem.model.domain_sizes)
+    outcome["joint_tv"] = found.joint_tv if outcome["right"] else None
+    _judge_latents(problem, learner, stated)
     return outcome
 
 
-def _judge_latents(problem: Drawn, learner: LatentGraphLearner, outcome: Outcome) -> None:
+def true_count(model: LatentModel | None, i: int) -> int:
+    """k(X_i) of the truth, which is 1 where there is no discrete cause."""
+    return 1 if model is None else int(np.prod([model.domain_sizes[j] for j in model.parents(i)]))
+
+
+def _judge_latents(problem: Drawn, learner: LatentGraphLearner, stated: dict) -> None:
     """Edges and states, of the latents that stand for a true one by the rows."""
     matching = compare_states(problem.states, learner.states_).matching
     true_of = {j: i for i, j in enumerate(matching.latents) if j is not None}
+    m = learner.model_.n_latent
+    for j in range(m):
+        driven = problem.model.bipartite[:, true_of[j]] if j in true_of else None
+        for i, share in enumerate(learner.drive_posterior_[:, j]):
+            stated["drives"].append((float(share), driven is not None and bool(driven[i])))
     posterior = learner.edge_posterior_
-    for a in range(learner.model_.n_latent if posterior else 0):
-        for b in range(learner.model_.n_latent):
+    for a in range(m if posterior and problem.dag is not None else 0):
+        for b in range(m):
             arrow = (true_of.get(a), true_of.get(b))
             forward, backward = arrow in problem.dag, arrow[::-1] in problem.dag
             if a != b:
-                outcome.stated["arrows"].append((float(posterior.arrows[a, b]), forward))
+                stated["arrows"].append((float(posterior.arrows[a, b]), forward))
             if a < b:
-                stated = float(posterior.adjacency[a, b])
-                outcome.stated["adjacencies"].append((stated, forward or backward))
+                share = float(posterior.adjacency[a, b])
+                stated["adjacencies"].append((share, forward or backward))
     if matching.states is None:
         return
-    rows = slice(0, 200)
+    rows = slice(0, MOST // max(m, 1))
     for found_j, shares in enumerate(learner.predict_proba(problem.observations)):
         true_j = true_of[found_j]
         named = np.array(matching.states[true_j])[problem.states[rows, true_j]]
         for share, state in zip(shares[rows], named, strict=True):
-            outcome.stated["states"].append((float(share.max()), int(share.argmax()) == int(state)))
+            stated["states"].append((float(share.max()), int(share.argmax()) == int(state)))
 
 
-def reliability(pairs: list[tuple[float, bool]]) -> tuple[list[str], float]:
+def reliability(pairs: list[tuple[float, bool]]) -> tuple[list[tuple[float, float, int]], float]:
     """How often statements of each confidence are right, and the expected calibration error."""
     stated, right = np.array([p for p, _ in pairs]), np.array([r for _, r in pairs], dtype=float)
     cells, error = [], 0.0
     for low, high in zip(BINS, (*BINS[1:], np.inf), strict=True):
         inside = (stated >= low) & (stated < high)
         if inside.any():
-            error += inside.mean() * abs(stated[inside].mean() - right[inside].mean())
-            cells.append(f"{stated[inside].mean():.2f}→{right[inside].mean():.2f} ({inside.sum()})")
+            cell = (float(stated[inside].mean()), float(right[inside].mean()), int(inside.sum()))
+            error += inside.mean() * abs(cell[0] - cell[1])
+            cells.append(cell)
     return cells, error
 
 
-def main() -> None:
+def is_true(reason: str, outcome: dict) -> bool:
+    """Whether what a doubt about a right answer speaks of is not right."""
+    subject, kind = reason.removeprefix("In doubt: "), outcome["kind"]
+    if subject.startswith(REST):
+        return any(name in kind for name in DEPENDENT)
+    if subject.startswith(SHAPES):
+        return kind.startswith("faults") and not any(name in kind for name in DEPENDENT)
+    if subject.startswith(PROBABILITIES):
+        return (outcome.get("joint_tv") or 0.0) > 0.1
+    return False
+
+
+def is_quiet(outcome: dict) -> bool:
+    """Whether a wrong answer carries no doubt about its causes or states."""
+    beside = (SHAPES, *PROBABILITIES)
+    return all(
+        reason.removeprefix("In doubt: ").startswith(beside) for reason in outcome["reasons"]
+    )
+
+
+def show_verdicts(outcomes: list[dict]) -> None:
+    """Print how right and wrong answers were judged."""
+    head = ("believe", "part", "doubt", "false doubt", "quiet")
+    print(f"{'verdict':22s}" + "".join(f"{word:>13s}" for word in head))
+    for kind in ("clean", "noise", "faults", "none", ""):
+        for right in (True, False):
+            held = [o for o in outcomes if o["kind"].startswith(kind) and o["right"] is right]
+            levels = Counter(outcome["level"] for outcome in held)
+            false = sum(not all(is_true(why, o) for why in o["reasons"]) for o in held)
+            numbers = [*(levels[level] for level in head[:3])]
+            numbers += [false, 0] if right else [0, sum(map(is_quiet, held))]
+            row = "".join(f"{number:13d}" for number in numbers)
+            print(f"{kind or 'all':10s}{'right' if right else 'wrong':12s}{row}")
+
+
+def show_worth(outcomes: list[dict]) -> None:
+    """Print which share of what is stated is right under each verdict."""
+    for name, now in (("counts", RIGHT_COUNTS), ("drives", RIGHT_DRIVES)):
+        for level, worth in now.items():
+            pairs = [p for o in outcomes if o["level"] == level for p in o["stated"].get(name, ())]
+            # Edges that are hardly claimed say nothing about what a claim is worth.
+            kept = [(p / worth, right) for p, right in pairs if p / worth > 0.5 or name == "counts"]
+            share = sum(right for _, right in kept) / max(sum(p for p, _ in kept), 1.0)
+            print(f"{name:8s}{level:8s} {share:.2f} of {len(kept)} statements")
+
+
+def show(outcomes: list[dict]) -> None:
     """Print the tables."""
+    print(f"{len(outcomes)} problems; stated→right (how many)")
+    for name in STATED:
+        pairs = [pair for outcome in outcomes for pair in outcome["stated"].get(name, ())]
+        if pairs:
+            cells, error = reliability(pairs)
+            shown = "  ".join(f"{said:.2f}→{right:.2f} ({n})" for said, right, n in cells)
+            print(f"{name:12s} ECE {error:.3f}: {shown}")
+    show_verdicts(outcomes)
+
+
+def draw_figure(outcomes: list[dict], path: Path) -> None:
+    """Reliability diagrams: stated confidence against how often it was right."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3 * len(STATED), 3.2), layout="constrained")
+    for axes, name in zip(figure.subplots(1, len(STATED), sharey=True), STATED, strict=True):
+        cells, error = reliability([p for o in outcomes for p in o["stated"].get(name, ())])
+        axes.plot([0, 1], [0, 1], color="0.8", linewidth=1)
+        said, right, sizes = map(np.array, zip(*cells, strict=True))
+        axes.scatter(said, right, s=8 + 60 * np.sqrt(sizes / sizes.max()), color="#2b6cb0")
+        axes.set_title(f"{name} (ECE {error:.3f})", fontsize=10)
+        axes.set_xlabel("stated")
+    figure.axes[0].set_ylabel("right")
+    figure.savefig(path)
+
+
+def read(path: Path) -> list[dict]:
+    """The outcomes that a file holds; a line that a killed run left unfinished is passed over."""
+    outcomes = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+        try:
+            outcomes.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return outcomes
+
+
+def run(seeds: Iterable[int], keep: Path, jobs: int) -> None:
+    """Judge the problems that the file does not hold yet, small ones first."""
+    done = {outcome["seed"] for outcome in read(keep)}
+    left = sorted((seed for seed in seeds if seed not in done), key=n_rows)
+    found = Parallel(n_jobs=jobs, return_as="generator")(delayed(judge)(seed) for seed in left)
+    with keep.open("a", encoding="utf-8") as stream:
+        for outcome in found:
+            stream.write(json.dumps(outcome) + "\n")
+            stream.flush()
+
+
+def main() -> None:
+    """Run what is left to do, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--keep", type=Path, required=True, help="the file of the outcomes")
     parser.add_argument("--problems", type=int, default=500)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--show", action="store_true", help="run nothing, show what was kept")
+    parser.add_argument("--figure", type=Path, help="draw the reliability diagrams")
+    parser.add_argument("--fit", action="store_true", help="what confidence is worth")
     parser.add_argument("--quiet-mistakes", action="store_true", help="list them by number")
     arguments = parser.parse_args()
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.problems)
-    outcomes = Parallel(n_jobs=arguments.jobs)(delayed(judge)(seed) for seed in seeds)
-    print(f"{len(outcomes)} problems; stated→right (how many)")
-    for name in STATED:
-        pairs = [pair for outcome in outcomes for pair in outcome.stated[name]]
-        if pairs:
-            cells, error = reliability(pairs)
-            print(f"{name:12s} ECE {error:.3f}: {'  '.join(cells)}")
-    print(f"{'verdict':22s}{'believe':>10s}{'part':>10s}{'doubt':>10s}")
-    for kind in ("clean", "noise", "faults", "none"):
-        for right in (True, False):
-            held = [o for o in outcomes if o.kind.startswith(kind) and o.right is right]
-            levels = Counter(outcome.level for outcome in held)
-            row = "".join(f"{levels[level]:10d}" for level in ("believe", "part", "doubt"))
-            print(f"{kind:10s}{'right' if right else 'wrong':12s}{row}")
+    if not arguments.show:
+        run(seeds, arguments.keep, arguments.jobs)
+    outcomes = [outcome for outcome in read(arguments.keep) if outcome["seed"] in seeds]
+    show(outcomes)
+    if arguments.fit:
+        show_worth(outcomes)
+    if arguments.figure:
+        draw_figure(outcomes, arguments.figure)
     if arguments.quiet_mistakes:
-        for seed, outcome in zip(seeds, outcomes, strict=True):
-            if not outcome.right and outcome.level == "believe":
-                print(f"quiet: {seed} {outcome.kind}")
+        for outcome in outcomes:
+            if not outcome["right"] and is_quiet(outcome):
+                print(f"quiet: {outcome['seed']} {outcome['kind']} {outcome['rows']} rows")
 
 
 if __name__ == "__main__":

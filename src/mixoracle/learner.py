@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from mixoracle import assumptions, bipartite, structure
-from mixoracle._arrays import Bools, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import make_generator
 from mixoracle._clock import Clock
 from mixoracle.all_rows import learned_from_all, sample_of
@@ -51,6 +51,7 @@ from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver, as_asked
 from mixoracle.trust import checks
 from mixoracle.trust.bootstrap import Bootstrapping, Resampler
+from mixoracle.trust.confidence import Confidence
 from mixoracle.trust.edges import posterior_of
 from mixoracle.trust.essential import essential_failure
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
@@ -142,6 +143,8 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         Where the model comes from: the name of an oracle, or "knowledge".
     alternatives_ : tuple of Alternative
         Other candidates that were refined, best first.
+    drive_posterior_ : (n, m) array
+        How probable each edge of Γ is, found or not.
     edge_posterior_ : EdgePosterior or None
         How probable each edge of Λ is, averaged over all DAGs; None beyond 12 latents.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
@@ -193,6 +196,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
     repairs_: tuple[str, ...]
     corrections_: tuple[str, ...]
     edge_posterior_: structure.EdgePosterior | None
+    drive_posterior_: Floats
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     set_aside_: Bools
@@ -330,14 +334,14 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             *([best.known.verdict] if solver.known.names else []),
             *([as_asked(found.solutions, solver.run.wanted)] if solver.run.wanted else []),
         )
-        verdicts = checks.as_far_as_seen(verdicts, model.n_observed)
+        verdicts = checks.as_far_as_seen(verdicts, model)
         failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
         refinement = best.refinement
+        confidence = Confidence.of(best.counts, best.graph, prepared, refinement)
         limits = density_limits(model.components or (), prepared)
-        repeated = repeated_numbers(prepared.columns)
-        aside = prepared.set_aside
+        repeated, aside = repeated_numbers(prepared.columns), prepared.set_aside
         model = source.kept_with(model, observations, aside, limits, exposure, repeated)
         self.__dict__.update(
             _source=source,
@@ -351,7 +355,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             n_starts_agreed_=found.n_agreed,
             oracle_=best.counts,
             source_=best.source,
-            counts_=ComponentCounts(observations.names, best.counts.count),
+            counts_=confidence.counts(observations.names),
             bipartite_=best.graph,
             model_=model,
             _learned_as=model,
@@ -372,6 +376,8 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
             assumptions_=verdicts,
         )
         self.verdict_ = judged(self, verdicts, resampler)
+        self.counts_ = confidence.counts(observations.names, self.verdict_.level)
+        self.drive_posterior_ = confidence.edges(self.verdict_.level)
         self.left_out_ = tuple(solver.run.settings.clock.left_out)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)

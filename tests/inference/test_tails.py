@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mixoracle.datasets.shapes import ShapedComponents
-from mixoracle.inference.tails import tail_ratio, typical_tails
+from mixoracle.inference.tails import tail_error, tail_ratio, typical_tails
 from mixoracle.settings import Settings
 
 SETTINGS = Settings()
@@ -52,3 +52,13 @@ def test_tails_show_in_some_of_many_rows():
     for seed in range(5):
         rows = np.random.default_rng(seed).normal(size=(20_000, 2))
         assert abs(typical_tails(rows, SETTINGS) - 1.0) < 0.12
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_the_error_of_a_typical_ratio_is_what_draws_show(width):
+    rng = np.random.default_rng(0)
+    ratios = [
+        np.median([tail_ratio(rng.normal(size=(100, width)), FEWEST) for _ in range(5)])
+        for _ in range(150)
+    ]
+    assert np.std(ratios) == pytest.approx(tail_error(width) / np.sqrt(500), rel=0.25)

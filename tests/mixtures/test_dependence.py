@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mixoracle.mixtures.dependence import dependence, whitened
+from mixoracle.mixtures.dependence import dependence, excess_of_centring, whitened
 
 
 @pytest.mark.parametrize("rare", [0.5, 0.1, 0.03])
@@ -49,3 +49,30 @@ def test_whitened_columns_are_uncorrelated_and_rows_with_gaps_are_left_out(seed)
 def test_a_column_that_says_nothing_has_no_direction():
     block = np.column_stack([np.arange(50.0), np.ones(50)])
     assert whitened(block, np.zeros(50, dtype=int), np.zeros(50, dtype=bool)).shape == (50, 1)
+
+
+@pytest.mark.parametrize("n_components", [1, 40])
+def test_rows_centred_within_the_same_components_are_not_dependent_for_that(n_components):
+    """Few rows in each component leave residuals that look alike in both blocks."""
+    chances = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        codes, whole = rng.integers(n_components, size=120), np.zeros(120, dtype=bool)
+        blocks = [whitened(rng.normal(size=(120, 3)), codes, whole) for _ in range(2)]
+        chances.append(dependence(*blocks, excess_of_centring(codes, codes))[1])
+    # Three standard errors of 100 draws.
+    assert np.mean(np.array(chances) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
+
+
+def test_different_components_have_nothing_in_common():
+    first, second = np.divmod(np.arange(400), 20)
+    assert excess_of_centring(first, second) == pytest.approx(1.0, abs=0.01)
+    # Every row its own component: nothing is left over that could be compared.
+    assert excess_of_centring(np.arange(5), np.arange(5)) == 1.0
+
+
+def test_strength_is_what_chance_does_not_explain():
+    rng = np.random.default_rng(0)
+    strengths = [dependence(*rng.normal(size=(2, 100, 5)))[0] for _ in range(40)]
+    # The plain root-mean-square correlation is 0.1 on average.
+    assert np.median(strengths) < 0.05

@@ -68,7 +68,7 @@ def test_knowledge_restricts_the_search_exactly(draw, dags_by_size, class_of):
         score = BIC(joint, 200)
         honouring = [e for e in dags_by_size[m] if required <= e and not forbidden & e]
         ranked = ranked_classes(score, honouring, class_of[m])
-        found = search(joint, 200, "exact", Knowledge(required, forbidden))
+        found = search(joint, 200, "exact", Knowledge(required, forbidden), "bic")
         assert found.score == pytest.approx(ranked[0][1], abs=1e-7)
         assert found.gap == pytest.approx(ranked[0][1] - ranked[1][1], abs=1e-7)
         for member in found.graph.members():

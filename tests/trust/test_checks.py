@@ -5,7 +5,7 @@ from mixoracle import LatentGraphLearner, assumptions
 from mixoracle.assumptions import Verdict
 from mixoracle.datasets import paper_problem, random_model
 from mixoracle.datasets.graphs import random_dag, random_joint
-from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 from mixoracle.trust import checks
 
 
@@ -74,12 +74,51 @@ def test_merged_twins_cannot_be_seen():
 
 
 def test_a_single_measurement_confirms_nothing():
-    verdicts = assumptions.check(random_model(1, 1, 3, random_state=0))
+    model = random_model(1, 1, 3, random_state=0)
+    verdicts = assumptions.check(model)
     failed = Verdict("a", "b", False, "No.", (("X1",),))
-    seen = checks.as_far_as_seen([*verdicts, failed], 1)
+    seen = checks.as_far_as_seen([*verdicts, failed], model)
     assert {verdict.holds for verdict in seen[:-1]} == {None}
     assert seen[-1] is failed
-    assert checks.as_far_as_seen(verdicts, 2) == verdicts
+    assert checks.as_far_as_seen(verdicts, random_model(1, 2, 3, random_state=0)) == verdicts
+
+
+def test_counts_that_fit_no_graph_still_fail_where_measurements_are_dependent():
+    nothing = model_of(np.array(1.0))
+    nothing = LatentModel(
+        observed_names=["X1", "X2"],
+        latent_names=[],
+        bipartite=np.zeros((2, 0)),
+        domain_sizes=(),
+        joint=nothing.joint,
+        latent_graph=CPDAG(0),
+    )
+    counting = Verdict("a", "obs:counting", False, "No.", (("X1",),))
+    dependent = Verdict("b", "sec:bg", False, "No.", (("X1", "X2"),))
+    assert checks.as_far_as_seen([counting, dependent], nothing) == (counting, dependent)
+    independent = Verdict("b", "sec:bg", True, "Yes.")
+    assert checks.as_far_as_seen([counting, independent], nothing)[0].holds is None
+
+
+def test_components_of_states_without_a_case_are_not_compared():
+    # Components of states that never occurred are all the prior, which says nothing about X.
+    def alike(table):
+        means = [[0.0], [1.0], [2.0], [2.0]]
+        model = LatentModel(
+            observed_names=["X1"],
+            latent_names=["H1", "H2"],
+            bipartite=np.ones((1, 2)),
+            domain_sizes=(2, 2),
+            joint=JointTable(np.array(table)),
+            latent_graph=CPDAG(2),
+            components=(GaussianComponents(np.array(means), np.ones((4, 1, 1))),),
+        )
+        return by_label(checks.check(model, 60), "assump:strong:SDC")
+
+    assert alike([[0.3, 0.2], [0.5, 0.0]]).holds is True
+    failed = alike([[0.3, 0.2], [0.4, 0.1]])
+    assert failed.holds is False
+    assert "Not even all observed variables" in failed.message
 
 
 def test_a_learner_on_one_block_says_so():

@@ -25,7 +25,7 @@ def test_a_cause_in_noise_is_not_believed(seed):
     learner = LatentGraphLearner(random_state=0).fit(rows)
     if learner.model_.n_latent:
         assert learner.verdict_.level == "doubt"
-        assert "no hidden cause at all fits better" in " ".join(learner.verdict_.reasons)
+        assert "fit no worse without any hidden cause" in " ".join(learner.verdict_.reasons)
 
 
 def test_a_continuous_cause_beats_states():
@@ -38,8 +38,11 @@ def test_a_continuous_cause_beats_states():
 
 
 def test_means_are_weighted_by_rows_and_skip_what_is_missing():
-    parts = [HeldOut(None, 1.0, 2.0, 10), HeldOut(3.0, 4.0, None, 30)]
-    assert HeldOut.mean(parts) == HeldOut(3.0, 3.25, 2.0, 40)
+    parts = [HeldOut(None, 1.0, 2.0, 10, 0.5), HeldOut(3.0, 4.0, None, 30, 0.9)]
+    mean = HeldOut.mean(parts)
+    assert mean.better == pytest.approx(0.8)
+    assert (mean.than_one_latent, mean.than_no_latent, mean.than_continuous) == (3.0, 3.25, 2.0)
+    assert mean.n_rows == 40
 
 
 def test_large_samples_are_not_split_unasked():
@@ -52,7 +55,16 @@ def test_large_samples_are_not_split_unasked():
 
 def test_the_verdict_says_what_rows_not_seen_say():
     model = paper_problem(1, 3, 3, n_samples=50, random_state=1).model
-    held = HeldOut(None, -0.25, None, 50)
+    held = HeldOut(None, -0.25, None, 50, 0.36)
     found = overall(model, [], n_samples=50, held_out=held)
     assert found.level == "doubt"
-    assert "by 0.25 nats a case" in found.reasons[0]
+    assert "Most cases that were not learned from (64%)" in found.reasons[0]
+
+
+def test_a_few_rows_of_unseen_joint_states_do_not_outweigh_all_others():
+    problem = paper_problem(3, 8, 3, n_samples=60, random_state=58)
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    held = learner.held_out(random_state=0)
+    assert held.than_no_latent < 0
+    assert held.better > 0.5
+    assert not any("any cause" in reason for reason in learner.verdict_.reasons)

@@ -78,7 +78,7 @@ def nondegeneracy_distinct(model: LatentModel) -> Verdict:
     marginals of P(S | a) and P(S | b) at X_i are the components of X_i in the states that a and
     b give pa(X_i), and those states differ too (in H_j). So if the components of X_i are
     pairwise distinct, the marginals differ, and with them the distributions. The converse is the
-    case S = {X_i}.
+    case S = {X_i}. States of probability 0 have no such distribution and are not compared.
 
     The paper says that S_3 of ``app:example-nonidentifiable`` satisfies this. It does for S = X
     only: X_1 alone does not tell its states 1 and 2 apart, nor X_2 its states 0 and 1, and
@@ -94,7 +94,8 @@ def nondegeneracy_distinct(model: LatentModel) -> Verdict:
     for i, held in enumerate(model.components):
         parents = model.parents(i)
         states = list(np.ndindex(*(model.domain_sizes[j] for j in parents)))
-        for first, second in combinations(range(held.n_components), 2):
+        occurring = np.flatnonzero(model.joint.marginal(parents).table.ravel())
+        for first, second in combinations(map(int, occurring), 2):
             if held.same_component(first, second):
                 one, two = (state_names(model, parents, states[c]) for c in (first, second))
                 offenders.append((model.observed_names[i], ", ".join(one), ", ".join(two)))
@@ -114,7 +115,7 @@ def _confused_together(model: LatentModel, components: Sequence[ComponentSet]) -
     """Say whether all of X together, the case S = X, tells every joint state apart."""
     if model.joint.n_joint > _MAX_COMPARED:
         return f"There are {model.joint.sizes_in_words} joint states, too many to compare all."
-    states = np.array(list(np.ndindex(*model.domain_sizes)), dtype=np.int64)
+    states = np.argwhere(model.joint.table > 0)
     labels = model.component_of_states(states)
     for i, held in enumerate(components):
         # Each component goes by the first one that equals it.

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.inference.refine import Refinement
-from mixoracle.inference.tails import typical_tails
-from mixoracle.mixtures.dependence import dependence, whitened
+from mixoracle.inference.tails import tail_error, typical_tails
+from mixoracle.mixtures.dependence import dependence, excess_of_centring, whitened
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import configurations
@@ -45,7 +47,7 @@ def check(
         _typical_tails(block, codes[:, i], settings) if encoder.is_shape_judged else None
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
-    return _independence(residual, names, settings), _family(tails, names, settings)
+    return _independence(residual, codes, names, settings), _family(tails, names, settings)
 
 
 def _some_rows(n_samples: int, at_most: int) -> Integers:
@@ -53,7 +55,9 @@ def _some_rows(n_samples: int, at_most: int) -> Integers:
     return np.unique(np.linspace(0, n_samples - 1, min(n_samples, at_most)).astype(np.int64))
 
 
-def _independence(residual: list[Floats], names: Sequence[str], settings: Settings) -> Verdict:
+def _independence(
+    residual: list[Floats], codes: Integers, names: Sequence[str], settings: Settings
+) -> Verdict:
     """Whether two variables are still dependent when the hidden state is known."""
     name, label = "independent given the latents", "sec:bg"
     pairs = list(combinations(range(len(residual)), 2))
@@ -61,7 +65,8 @@ def _independence(residual: list[Floats], names: Sequence[str], settings: Settin
         return Verdict(name, label, None, "a single variable depends on no other")
     offenders = []
     for first, second in pairs:
-        strength, chance = dependence(residual[first], residual[second])
+        excess = excess_of_centring(codes[:, first], codes[:, second])
+        strength, chance = dependence(residual[first], residual[second], excess)
         if (
             chance < settings.priors.false_alarm / len(pairs)
             and strength > settings.priors.small_correlation
@@ -83,25 +88,42 @@ def _independence(residual: list[Floats], names: Sequence[str], settings: Settin
     )
 
 
-def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> float | None:
+class _Tails(NamedTuple):
+    """How heavy the tails of a variable's components are, in the median, and how far off it is."""
+
+    ratio: float
+    error: float
+
+
+def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> _Tails | None:
     """The median over a variable's components of how heavy their tails are."""
     whole = ~np.isnan(block).any(axis=1)
     inside = (block[whole & (codes == code)] for code in np.unique(codes))
-    ratios = [typical_tails(rows, settings) for rows in inside]
-    known = [ratio for ratio in ratios if ratio is not None]
-    return float(np.median(known)) if known else None
+    ratios = [(typical_tails(rows, settings), len(rows)) for rows in inside]
+    known = [(ratio, n_rows) for ratio, n_rows in ratios if ratio is not None]
+    if not known:
+        return None
+    n_rows = sum(min(rows, settings.budget.shape_rows) for _, rows in known)
+    error = tail_error(block.shape[1]) / float(np.sqrt(n_rows))
+    return _Tails(float(np.median([ratio for ratio, _ in known])), error)
 
 
-def _family(tails: list[float | None], names: Sequence[str], settings: Settings) -> Verdict:
-    """Whether the components have the tails of normal ones."""
+def _family(tails: list[_Tails | None], names: Sequence[str], settings: Settings) -> Verdict:
+    """Whether the components have the tails of normal ones, by more than chance makes of them."""
     name, label = "components of the assumed family", "sec:exact"
-    known = [(ratio, which) for ratio, which in zip(tails, names, strict=True) if ratio is not None]
+    known = [(held, which) for held, which in zip(tails, names, strict=True) if held is not None]
     if not known:
         return Verdict(name, label, None, "too few rows in each component to see their shape")
+    errors = float(norm.isf(settings.priors.false_alarm / len(known)))
     heavy = sorted(
-        ((r, which) for r, which in known if r >= settings.priors.heavy_tails), reverse=True
+        (
+            (held.ratio, which)
+            for held, which in known
+            if held.ratio >= max(settings.priors.heavy_tails, 1.0 + errors * held.error)
+        ),
+        reverse=True,
     )
-    typical = float(np.median([ratio for ratio, _ in known]))
+    typical = float(np.median([held.ratio for held, _ in known]))
     if not heavy:
         return Verdict(
             name, label, True, f"tails as of normal components ({typical:.2f} times as heavy)"

@@ -150,7 +150,11 @@ class Decoded:
             Bipartite(explanation.adjacency[back], explanation.domain_sizes, 0.0, "decoded")
             for explanation in explanations
         )
-        evidence = tuple(explanation.log_evidence for explanation in explanations)
+        # What is compared is what candidates are ranked by.
+        evidence = tuple(
+            explanation.log_evidence if merit is None else merit
+            for explanation, merit in zip(explanations, merits, strict=True)
+        )
         certainty = np.array([merging.confidence for merging in self.labelling.mergings])[back]
         found = []
         for graph, explanation, merit in zip(graphs, explanations, merits, strict=True):

@@ -13,7 +13,9 @@ sums lose few digits, however far the scores are apart.
 
 By default the evidence is itself an average: BDeu under priors of different weight. Neither BIC nor
 any one of them knows how strong effects among latents are, and what is missed because its effect
-was expected to be stronger turns arrows round elsewhere (``docs/decisions/086``).
+was expected to be stronger turns arrows round elsewhere (``docs/decisions/086``). No prior has
+the strength of every single effect right either, so that evidence counts for a little less than it
+says (``docs/decisions/130``).
 
 Assumptions: the score decomposes over nodes. m is at most ``MAX_AVERAGED``: work is m·3^m.
 
@@ -34,12 +36,14 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import Joint, JointTable
 from mixoracle.structure.exact import is_feasible
-from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge
-from mixoracle.structure.scores import PRIOR_WEIGHTS, BDeu, Score, local_scores
-from mixoracle.structure.search import make_score, named_nodes
+from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge, named_nodes
+from mixoracle.structure.scores import PRIOR_WEIGHTS, BDeu, Score, local_scores, make_score
 
 # 12 nodes take about two seconds; each further one more than three times as long.
 MAX_AVERAGED = 12
+# The power of the evidence. With the states known, 64 of 70 arrows of posterior 0.95 were right at
+# N = 1 000 with all of it, 42 of 42 with this; other tables likewise.
+_CAUTION = 0.8
 
 
 class EdgePosterior(NamedTuple):
@@ -81,7 +85,8 @@ def edge_posterior(
     knowledge : Knowledge, optional
         Only DAGs that honour it count.
     score : {"bic", "bdeu"} or Score, optional
-        The logarithm of a DAG's weight. Left out, BDeu is averaged over ``PRIOR_WEIGHTS``.
+        The logarithm of a DAG's weight. Left out, BDeu is averaged over ``PRIOR_WEIGHTS``, and
+        counts for 0.8 of what it says.
     names : sequence of str, optional
         The latents' names, by which knowledge may call them; H1, H2, … by default.
 
@@ -104,9 +109,10 @@ def edge_posterior(
         return EdgePosterior(np.zeros((m, m)), np.zeros((m, m)))
     if score is None:
         scores: list[Score] = [BDeu(joint, n_samples, weight) for weight in PRIOR_WEIGHTS]
+        power = _CAUTION
     else:
-        scores = [make_score(score, joint, n_samples)]
-    weights = np.stack([_honouring(local_scores(one), known) for one in scores])
+        scores, power = [make_score(score, joint, n_samples)], 1.0
+    weights = np.stack([_honouring(power * local_scores(one), known) for one in scores])
     arrows = _Averages(weights).arrows()
     return EdgePosterior(np.minimum(arrows + arrows.T, 1.0), arrows)
 

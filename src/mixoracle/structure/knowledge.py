@@ -127,3 +127,14 @@ def _index(node: Node, names: Sequence[str]) -> int:
             f"knowledge names latent {node}, but latents are counted from 0 to {len(names) - 1}"
         )
     return int(node)
+
+
+def named_nodes(names: Sequence[str] | None, n_latent: int) -> list[str]:
+    """The names of the latents, checked; H1, H2, … where there are none."""
+    if names is None:
+        return [f"H{j + 1}" for j in range(n_latent)]
+    if len(names) != n_latent or len(set(names)) != n_latent:
+        raise InvalidInputError(
+            f"names should be {n_latent} distinct strings, one for each latent; got {names!r}"
+        )
+    return list(names)

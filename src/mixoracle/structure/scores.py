@@ -31,6 +31,8 @@ from mixoracle.model.network import parents_of
 _SMALLEST_PENALISED_SAMPLE = 2.0
 # Cases that a BDeu prior may be worth: from effects that nearly determine a latent to slight ones.
 PRIOR_WEIGHTS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
+# BDeu whose prior weight is chosen by the data.
+ADAPTIVE = "adaptive"
 
 
 @runtime_checkable
@@ -133,11 +135,16 @@ class BIC(TableScore):
 class BDeu(TableScore):
     """Log marginal likelihood under a Dirichlet prior that is uniform over joint states.
 
-    The prior is worth ``equivalent_sample_size`` cases, spread evenly over the joint states.
+    The prior is worth ``equivalent_sample_size`` cases, spread evenly over the joint states. Graphs
+    with one edge more are less likely by ``edge_cost`` nats beforehand.
     """
 
     def __init__(
-        self, joint: JointTable, n_samples: float, equivalent_sample_size: float = 1.0
+        self,
+        joint: JointTable,
+        n_samples: float,
+        equivalent_sample_size: float = 1.0,
+        edge_cost: float = 0.0,
     ) -> None:
         super().__init__(joint, n_samples)
         if not (np.isfinite(equivalent_sample_size) and equivalent_sample_size > 0):
@@ -146,11 +153,14 @@ class BDeu(TableScore):
                 f"got {equivalent_sample_size!r}"
             )
         self.equivalent_sample_size = float(equivalent_sample_size)
+        self.edge_cost = edge_cost
 
     def _term(self, marginal: Floats) -> float:
         prior = self.equivalent_sample_size / marginal.size
         counts = self.n_samples * marginal[marginal > 0]
-        return float(np.sum(gammaln(counts + prior) - gammaln(prior)))
+        # One pair more for each parent that a node has: the differences charge for edges.
+        charge = self.edge_cost * marginal.ndim * (marginal.ndim - 1) / 2
+        return float(np.sum(gammaln(counts + prior) - gammaln(prior))) - charge
 
 
 def local_scores(score: Score) -> Floats:
@@ -179,3 +189,28 @@ def total(score: Score, edges: Iterable[tuple[int, int]]) -> float:
     """The score of a whole DAG."""
     parents = parents_of(edges, score.n_nodes)
     return float(sum(score.local(node, found) for node, found in enumerate(parents)))
+
+
+_SCORES: dict[str, type[BIC] | type[BDeu]] = {"bic": BIC, "bdeu": BDeu}
+
+
+def make_score(score: str | Score, joint: JointTable, n_samples: float) -> Score:
+    """A score by its short name, or the caller's own."""
+    if isinstance(score, str):
+        if score not in _SCORES:
+            known = ", ".join(map(repr, [*_SCORES, ADAPTIVE]))
+            raise InvalidInputError(
+                f"score should be one of {known} or an object with "
+                f"n_nodes and local(node, parents); got {score!r}"
+            )
+        return _SCORES[score](joint, n_samples)
+    if not isinstance(score, Score):
+        raise InvalidInputError(
+            "a score needs n_nodes and local(node, parents); "
+            f"got an object of type {type(score).__name__}"
+        )
+    if score.n_nodes != joint.n_latent:
+        raise InvalidInputError(
+            f"the score is over {score.n_nodes} nodes, P(H) over {joint.n_latent} latents"
+        )
+    return score

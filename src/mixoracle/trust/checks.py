@@ -38,13 +38,29 @@ def check(model: LatentModel, n_samples: int) -> tuple[Verdict, ...]:
     return tuple(map(corrected, assumptions.check(model)))
 
 
-def as_far_as_seen(verdicts: Sequence[Verdict], n_observed: int) -> tuple[Verdict, ...]:
-    """The same verdicts, but a single measurement confirms nothing."""
-    if n_observed > 1:
+def as_far_as_seen(verdicts: Sequence[Verdict], model: LatentModel) -> tuple[Verdict, ...]:
+    """The same verdicts, but what has nothing to compare with is not confirmed.
+
+    That is a single measurement; and without latents, components of measurements of which no two
+    are dependent are no counts that should fit together.
+    """
+    alone = "A single measurement cannot show it: there is no other to compare with."
+    apart = (
+        "Measurements have several components each, but no two are dependent: shapes, or causes "
+        "that show in one measurement alone."
+    )
+    if model.n_observed == 1:
+        return tuple(
+            replace(verdict, holds=None, message=alone) if verdict.holds else verdict
+            for verdict in verdicts
+        )
+    independent = any(verdict.label == "sec:bg" and verdict.holds for verdict in verdicts)
+    if model.n_latent or not independent:
         return tuple(verdicts)
-    message = "A single measurement cannot show it: there is no other to compare with."
     return tuple(
-        replace(verdict, holds=None, message=message) if verdict.holds else verdict
+        replace(verdict, holds=None, message=apart, offenders=())
+        if verdict.label == "obs:counting" and verdict.holds is False
+        else verdict
         for verdict in verdicts
     )
 

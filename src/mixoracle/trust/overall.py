@@ -118,9 +118,12 @@ def overall(
     apart where it is None. ``starts`` are how many starts reached the answer, and of how many;
     the ``clock`` knows what was left out for lack of time.
     """
-    # Without a latent, nothing is said that shapes and single counts could put in doubt.
+    # Without a latent, nothing is said that shapes and single counts could put in doubt; and if no
+    # two measurements are dependent, no other candidate has anything to explain.
     if model.n_latent == 0:
         verdicts, uncertain = [v for v in verdicts if v.label != "sec:exact"], ()
+        if any(v.label == "sec:bg" and v.holds for v in verdicts):
+            alternatives = ()
     worst = [*_fatal(verdicts), *_beyond_bounds(model, at_limit, limit), *_unseen(held_out)]
     others = [
         *_partial(verdicts),
@@ -143,12 +146,17 @@ class Fitted(Protocol):
     alternatives_: tuple[Alternative, ...]
     states_: Integers
     converged_: bool
+    repairs_: tuple[str, ...]
     n_starts_: int
     n_starts_agreed_: int
 
 
 def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) -> Overall:
-    """The verdict on what a learner found; of few rows, also on rows that were not seen."""
+    """The verdict on what a learner found; of few rows, also on rows that were not seen.
+
+    A variable of several parents that has as many components as the rows can tell apart is no
+    reason to think of more, if counts fit together as they came: the others confirm the number.
+    """
     run = resampler.solver.run
     limit = run.max_components
     most = max(2, limit or run.settings.components_of_one(resampler.prepared.n_samples))
@@ -165,7 +173,11 @@ def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) ->
             for name, count in named
             if count.confidence is not None and count.confidence < WEAK_CONFIDENCE
         ],
-        at_limit=[name for name, count in named if int(count) >= most],
+        at_limit=[
+            name
+            for i, (name, count) in enumerate(named)
+            if int(count) >= most and (limit or fitted.repairs_ or len(model.parents(i)) < 2)
+        ],
         limit=limit,
         converged=fitted.converged_,
         held_out=resampler.small_sample_check(),
@@ -252,11 +264,11 @@ def _thin(
 
 
 def _unseen(held_out: HeldOut | None) -> Iterator[str]:
-    if held_out is not None and held_out.than_no_latent <= 0:
+    if held_out is not None and held_out.better < 0.5:
         yield (
-            "In doubt: that there is any cause. On cases that were not learned from, no hidden "
-            f"cause at all fits better, by {-held_out.than_no_latent:.2g} nats a case. What to do: "
-            "add cases."
+            "In doubt: that there is any cause. Most cases that were not learned from "
+            f"({1.0 - held_out.better:.0%}) fit no worse without any hidden cause. What to do: add "
+            "cases."
         )
 
 

@@ -1,0 +1,117 @@
+"""How probable each edge of Γ is, and that the states of a latent differ, given the rest.
+
+Given the states of the rows, a measurement that is driven by pa(X_i) has one component for each of
+their configurations. With one latent more or less among the parents these components are split or
+pooled, and the evidence of the two, a Bayes factor, is the probability of that one edge with all
+others as they are. If two states of a latent were one, the components of all its children would be
+pooled; the pair that is most nearly one decides.
+
+Assumes the families of the components, and that rows are in the states they most likely are in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from scipy.special import expit
+
+from mixoracle._arrays import Floats, Integers
+from mixoracle.families.base import Family
+from mixoracle.inference.refine import Refinement
+from mixoracle.mixtures.merging import log_dirichlet_multinomial, pool
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.model import Bipartite
+
+
+@dataclass(frozen=True, eq=False)
+class Drives:
+    """Probabilities, each with all else as found.
+
+    ``edges`` (n, m) that X_i is driven by H_j, ``states`` (m,) that no two states of H_j are one.
+    """
+
+    edges: Floats
+    states: Floats
+
+
+def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement) -> Drives:
+    """The probabilities of the edges of Γ and of the states, in the order of the observations."""
+    sizes = graph.domain_sizes
+    edges = np.zeros(graph.adjacency.shape)
+    pairs = [np.triu_indices(size, 1) for size in sizes]
+    rows = np.bincount(refinement.assignment, minlength=prod(sizes)).astype(np.float64)
+    apart = [_label_evidence(rows.reshape(sizes), j, *pair) for j, pair in enumerate(pairs)]
+    for i, place in enumerate(prepared.places if graph.n_latent else ()):
+        pieces = _Pieces.of(prepared, int(place), refinement.assignment, sizes)
+        parents = {int(j) for j in np.flatnonzero(graph.adjacency[i])}
+        whole = pieces.log_evidence(parents)
+        for j in range(graph.n_latent):
+            other = pieces.log_evidence(parents ^ {j})
+            edges[i, j] = expit(whole - other if j in parents else other - whole)
+        for j in parents:
+            apart[j] += pieces.gains_apart(parents, j, *pairs[j])
+    return Drives(edges, np.array([expit(held.min()) for held in apart]))
+
+
+def _label_evidence(rows: Floats, latent: int, first: Integers, second: Integers) -> Floats:
+    """What two states instead of one say about the labels of the rows, for each pair of states."""
+    rows = np.moveaxis(rows, latent, -1).reshape(-1, rows.shape[latent])
+    whole = log_dirichlet_multinomial(rows.ravel())
+    found = []
+    for a, b in zip(first, second, strict=True):
+        merged = np.column_stack([np.delete(rows, [a, b], axis=1), rows[:, a] + rows[:, b]])
+        found.append(whole - log_dirichlet_multinomial(merged.ravel()))
+    return np.array(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """The statistics (joint states, features) of one measurement in each joint state."""
+
+    family: Family
+    statistics: Floats
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls, prepared: Prepared, place: int, assignment: Integers, sizes: tuple[int, ...]
+    ) -> _Pieces:
+        family, rows = prepared.families[place], slice(0, prepared.n_samples)
+        features, patterns = prepared.features(place, rows), prepared.patterns(place, rows)
+        if patterns is not None:
+            features = family.completed(features, assignment, None, patterns)
+        return cls(family, pool(features, assignment, prod(sizes)), sizes)
+
+    def by_parents(self, parents: set[int]) -> Floats:
+        """The statistics of each configuration of these parents, (*sizes, features)."""
+        others = tuple(j for j in range(len(self.sizes)) if j not in parents)
+        return np.asarray(self.statistics.reshape(*self.sizes, -1).sum(axis=others))
+
+    def log_evidence(self, parents: set[int]) -> float:
+        """The evidence of the components that these parents make."""
+        held = _occupied(self.by_parents(parents))
+        return float(self.family.log_evidence(held, self.family.prior(held)).sum())
+
+    def gains_apart(
+        self, parents: set[int], latent: int, first: Integers, second: Integers
+    ) -> Floats:
+        """What components of their own for two states of a parent gain, for each pair of states."""
+        held = self.by_parents(parents)
+        prior = self.family.prior(_occupied(held))
+        place = sorted(parents).index(latent)
+        held = np.moveaxis(held, place, 0).reshape(self.sizes[latent], -1, held.shape[-1])
+        one, other = held[first], held[second]
+        both = one.any(axis=-1) & other.any(axis=-1)
+        gains = np.zeros(both.shape)
+        if both.any():
+            evidence = [self.family.log_evidence(x[both], prior) for x in (one, other, one + other)]
+            gains[both] = evidence[0] + evidence[1] - evidence[2]
+        return np.asarray(gains.sum(axis=1))
+
+
+def _occupied(statistics: Floats) -> Floats:
+    """The configurations that hold a row, (k, features)."""
+    flat = statistics.reshape(-1, statistics.shape[-1])
+    return np.asarray(flat[flat.any(axis=1)])

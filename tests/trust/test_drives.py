@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+
+from mixoracle import LatentGraphLearner
+from mixoracle.datasets import paper_problem, random_model, with_gaps
+from mixoracle.inference.refine import refine
+from mixoracle.mixtures.preparation import prepare
+from mixoracle.model import Bipartite
+from mixoracle.model.joint_states import flat
+from mixoracle.observations import Observations
+from mixoracle.oracles.candidate import DecodedCounts, GraphCounts, Rivals
+from mixoracle.trust.confidence import RIGHT_COUNTS, RIGHT_DRIVES, Confidence
+from mixoracle.trust.drives import Drives, drive_posterior
+
+
+def drives(observations, adjacency, sizes, states):
+    prepared = prepare(observations)
+    adjacency = np.asarray(adjacency, dtype=bool)
+    refined = refine(
+        prepared,
+        adjacency[prepared.variables],
+        sizes,
+        flat(states, sizes)[prepared.rows],
+        0,
+    )
+    return drive_posterior(prepared, Bipartite(adjacency, sizes), refined)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return paper_problem(2, 5, 3, n_samples=400, random_state=1, covariance="code")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_true_edges_are_certain_and_absent_ones_are_not_there(problem, share):
+    observations = with_gaps(problem.observations, share, random_state=0)
+    model = problem.model
+    found = drives(observations, model.bipartite, model.domain_sizes, problem.states)
+    assert found.edges == pytest.approx(model.bipartite.astype(float), abs=0.01)
+    assert np.all(found.states > 0.99)
+
+
+def test_wrong_edges_are_improbable_and_missing_ones_are_not(problem):
+    model = problem.model
+    turned = model.bipartite.copy()
+    turned[0] = ~turned[0]
+    turned[0, 0] |= not turned[0].any()
+    found = drives(problem.observations, turned, model.domain_sizes, problem.states)
+    wrong = turned[0] != model.bipartite[0]
+    assert np.abs(found.edges[0] - turned[0])[wrong].min() > 0.99
+
+
+def test_states_that_are_one_are_improbable():
+    rng = np.random.default_rng(0)
+    model = random_model(1, 3, 2, random_state=0, covariance="code")
+    problem = paper_problem(model=model, n_samples=300, random_state=0)
+    # The second state is cut in two at random.
+    states = problem.states + (problem.states == 1) * rng.integers(2, size=(300, 1))
+    assert drives(problem.observations, model.bipartite, (3,), states).states[0] < 0.01
+
+
+def test_noise_has_no_parent():
+    rng = np.random.default_rng(0)
+    states = rng.integers(2, size=(200, 1))
+    rows = np.column_stack([rng.normal(size=(200, 1)), states + 0.1 * rng.normal(size=(200, 1))])
+    found = drives(Observations.from_array(rows), [[1], [1]], (2,), states)
+    assert found.edges[0, 0] < 0.1
+    assert found.edges[1, 0] > 0.99
+
+
+def test_no_latent_has_no_edges():
+    rows = Observations.from_array(np.random.default_rng(0).normal(size=(50, 3)))
+    found = drives(rows, np.zeros((3, 0)), (), np.zeros((50, 0), dtype=int))
+    assert found.edges.shape == (3, 0)
+    assert found.states.shape == (0,)
+
+
+def confidence(graphs, edges, states):
+    weights = np.full(int(np.prod(graphs[0].domain_sizes)), 1.0)
+    counts = DecodedCounts(
+        graphs[0],
+        weights / weights.sum(),
+        np.array([[0, 0], [1, 0]]),
+        np.array([0.1, 0.1]),
+        Rivals(graphs, (0.0,) * len(graphs)),
+    )
+    return Confidence(counts, graphs[0], Drives(np.array(edges), np.array(states)))
+
+
+def test_confidence_of_a_count_is_that_of_the_candidate_its_edges_and_states():
+    graphs = (
+        Bipartite(np.eye(2, dtype=bool), (2, 3)),
+        Bipartite(np.ones((2, 1), dtype=bool), (2,)),
+    )
+    held = confidence(graphs, [[0.9, 0.0], [0.2, 1.0]], [0.8, 1.0])
+    counts = held.counts(["X1", "X2"])
+    # Both candidates agree on k(X1) = 2; its own components (0.1) do not matter.
+    assert counts["X1"] == 2
+    assert counts["X1"].confidence == pytest.approx(0.9 * 0.8)
+    assert counts["X2"].confidence == pytest.approx(0.5 * 0.8)
+    assert counts[{0, 1}].confidence == pytest.approx(0.5 * 0.9 * 0.8 * 0.8)
+    assert counts["X1"].seen == 2
+    doubted = held.counts(["X1", "X2"], "doubt")["X1"].confidence
+    assert doubted == pytest.approx(RIGHT_COUNTS["doubt"] * 0.9 * 0.8)
+    assert held.edges("part")[0, 0] == pytest.approx(RIGHT_DRIVES["part"] * 0.9)
+
+
+def test_nothing_rivals_the_counts_of_an_answer_without_latents():
+    nothing, something = (
+        Bipartite(np.zeros((2, 0), dtype=bool), ()),
+        Bipartite(np.ones((2, 1), dtype=bool), (2,)),
+    )
+    held = confidence((nothing, something), np.zeros((2, 0)), ())
+    assert held.counts(["X1", "X2"])["X1"].confidence == 1.0
+
+
+def test_counts_that_were_not_decoded_stay_as_they_are():
+    graph = Bipartite(np.eye(2, dtype=bool), (2, 3))
+    plain = GraphCounts(graph, np.full(6, 1 / 6))
+    held = Confidence(plain, graph, Drives(np.eye(2), np.ones(2)))
+    assert held.counts(["X1", "X2"], "part")["X2"] == 3
+    assert held.counts(["X1", "X2"], "part")["X2"].confidence is None
+
+
+def test_a_learner_states_both():
+    problem = paper_problem(2, 5, 3, n_samples=400, random_state=1, covariance="code")
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    assert learner.verdict_.level == "believe"
+    assert learner.drive_posterior_ == pytest.approx(0.99 * learner.model_.bipartite, abs=0.01)
+    assert learner.counts_[{0}].confidence == pytest.approx(0.99, abs=0.01)
