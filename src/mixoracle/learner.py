@@ -26,7 +26,6 @@ from mixoracle.all_rows import learned_from_all, sample_of
 from mixoracle.background import Background, checked
 from mixoracle.errors import AssumptionFailedError, AssumptionWarning
 from mixoracle.families.choice import Families
-from mixoracle.inference import residuals, rival
 from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.inference.passes import Passes
 from mixoracle.mixtures.columns import repeated_numbers
@@ -48,7 +47,7 @@ from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, asked_for, reporting
 from mixoracle.results import LabelledResults, RandomState
 from mixoracle.settings import Settings
-from mixoracle.solving import Alternative, Solution, Solver, as_asked
+from mixoracle.solving import Alternative, Solution, Solver
 from mixoracle.trust import checks
 from mixoracle.trust.bootstrap import Bootstrapping, Resampler
 from mixoracle.trust.confidence import Confidence
@@ -326,15 +325,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = found.solutions[0], models[0]
         prepared, observations = solver.prepared, solver.prepared.observations
-        verdicts = (
-            *checks.check(model, prepared.n_samples),
-            best.verdict,
-            *residuals.check(prepared, best.graph, best.refinement, self._settings),
-            rival.check(prepared, best.graph, best.refinement, self._settings),
-            *([best.known.verdict] if solver.known.names else []),
-            *([as_asked(found.solutions, solver.run.wanted)] if solver.run.wanted else []),
-        )
-        verdicts = checks.as_far_as_seen(verdicts, model)
+        verdicts = checks.of_answer(model, found.solutions, solver)
         failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)

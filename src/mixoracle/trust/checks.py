@@ -18,13 +18,31 @@ from mixoracle._arrays import Floats
 from mixoracle.assumptions import Verdict
 from mixoracle.assumptions.verdict import listed, sentences_of, state_names
 from mixoracle.errors import NotExtendableError
+from mixoracle.inference import residuals, rival
 from mixoracle.model import LatentModel
 from mixoracle.model.elimination import eliminate
 from mixoracle.model.factorisation import Truncation
 from mixoracle.model.network import parents_of
+from mixoracle.solving import Solution, Solver, as_asked
 
 # The chance at which some joint state is called impossible that is only rare.
 FALSE_ALARM = 0.01
+
+
+def of_answer(
+    model: LatentModel, solutions: Sequence[Solution], solver: Solver
+) -> tuple[Verdict, ...]:
+    """All verdicts on the best of these solutions, whose model is given."""
+    best, prepared, settings = solutions[0], solver.prepared, solver.run.settings
+    verdicts = (
+        *check(model, prepared.n_samples),
+        best.verdict,
+        *residuals.check(prepared, best.graph, best.refinement, settings),
+        rival.check(prepared, best.graph, best.refinement, settings),
+        *([best.known.verdict] if solver.known.names else []),
+        *([as_asked(solutions, solver.run.wanted)] if solver.run.wanted else []),
+    )
+    return as_far_as_seen(verdicts, model)
 
 
 def check(model: LatentModel, n_samples: int) -> tuple[Verdict, ...]:

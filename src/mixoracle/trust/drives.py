@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, gammaln
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.families.base import Family
 from mixoracle.inference.refine import Refinement
-from mixoracle.mixtures.merging import log_dirichlet_multinomial, pool
+from mixoracle.mixtures.merging import log_merge_bonus, pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
+from mixoracle.model.joint_states import flat, numbered, states_of_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,68 +41,85 @@ def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement
     """The probabilities of the edges of Γ and of the states, in the order of the observations."""
     sizes = graph.domain_sizes
     edges = np.zeros(graph.adjacency.shape)
-    pairs = [np.triu_indices(size, 1) for size in sizes]
-    rows = np.bincount(refinement.assignment, minlength=prod(sizes)).astype(np.float64)
-    apart = [_label_evidence(rows.reshape(sizes), j, *pair) for j, pair in enumerate(pairs)]
-    for i, place in enumerate(prepared.places if graph.n_latent else ()):
-        pieces = _Pieces.of(prepared, int(place), refinement.assignment, sizes)
+    if not graph.n_latent:
+        return Drives(edges, np.zeros(0))
+    occurring, cells = np.unique(refinement.assignment, return_inverse=True)
+    states = states_of_cells(occurring, sizes)
+    rows = np.bincount(cells).astype(np.float64)
+    apart = [_labels_apart(rows, states, sizes, j) for j in range(graph.n_latent)]
+    for i, place in enumerate(prepared.places):
+        pieces = _Pieces.of(prepared, int(place), cells, states, sizes)
         parents = {int(j) for j in np.flatnonzero(graph.adjacency[i])}
         whole = pieces.log_evidence(parents)
         for j in range(graph.n_latent):
             other = pieces.log_evidence(parents ^ {j})
             edges[i, j] = expit(whole - other if j in parents else other - whole)
         for j in parents:
-            apart[j] += pieces.gains_apart(parents, j, *pairs[j])
+            apart[j] += pieces.gains_apart(parents, j)
     return Drives(edges, np.array([expit(held.min()) for held in apart]))
 
 
-def _label_evidence(rows: Floats, latent: int, first: Integers, second: Integers) -> Floats:
-    """What two states instead of one say about the labels of the rows, for each pair of states."""
-    rows = np.moveaxis(rows, latent, -1).reshape(-1, rows.shape[latent])
-    whole = log_dirichlet_multinomial(rows.ravel())
-    found = []
-    for a, b in zip(first, second, strict=True):
-        merged = np.column_stack([np.delete(rows, [a, b], axis=1), rows[:, a] + rows[:, b]])
-        found.append(whole - log_dirichlet_multinomial(merged.ravel()))
-    return np.array(found)
+def _labels_apart(rows: Floats, states: Integers, sizes: tuple[int, ...], latent: int) -> Floats:
+    """What two states instead of one say about the labels of the rows, for each pair of states.
+
+    The Dirichlet–multinomial probability of the labels; joint states without rows only count.
+    """
+    size = sizes[latent]
+    rest = sizes[:latent] + sizes[latent + 1 :]
+    others = numbered(flat(np.delete(states, latent, axis=1), rest))
+    held = np.zeros((int(others.max()) + 1, size))
+    held[others, states[:, latent]] = rows
+    first, second = np.triu_indices(size, 1)
+    n_labels = float(prod(sizes))
+    n_merged, total = n_labels * (size - 1) / size, float(rows.sum())
+    constant = gammaln(n_labels) - gammaln(n_labels + total)
+    constant -= gammaln(n_merged) - gammaln(n_merged + total)
+    return np.asarray(constant - log_merge_bonus(held[:, first], held[:, second]).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Pieces:
-    """The statistics (joint states, features) of one measurement in each joint state."""
+    """The statistics (cells, features) of one measurement in each joint state that occurs."""
 
     family: Family
     statistics: Floats
+    states: Integers
     sizes: tuple[int, ...]
 
     @classmethod
     def of(
-        cls, prepared: Prepared, place: int, assignment: Integers, sizes: tuple[int, ...]
+        cls,
+        prepared: Prepared,
+        place: int,
+        cells: Integers,
+        states: Integers,
+        sizes: tuple[int, ...],
     ) -> _Pieces:
         family, rows = prepared.families[place], slice(0, prepared.n_samples)
         features, patterns = prepared.features(place, rows), prepared.patterns(place, rows)
         if patterns is not None:
-            features = family.completed(features, assignment, None, patterns)
-        return cls(family, pool(features, assignment, prod(sizes)), sizes)
+            features = family.completed(features, cells, None, patterns)
+        return cls(family, pool(features, cells, len(states)), states, sizes)
 
     def by_parents(self, parents: set[int]) -> Floats:
         """The statistics of each configuration of these parents, (*sizes, features)."""
-        others = tuple(j for j in range(len(self.sizes)) if j not in parents)
-        return np.asarray(self.statistics.reshape(*self.sizes, -1).sum(axis=others))
+        chosen = sorted(parents)
+        sizes = [self.sizes[j] for j in chosen]
+        pooled = pool(self.statistics, flat(self.states[:, chosen], sizes), prod(sizes))
+        return pooled.reshape(*sizes, -1)
 
     def log_evidence(self, parents: set[int]) -> float:
         """The evidence of the components that these parents make."""
         held = _occupied(self.by_parents(parents))
         return float(self.family.log_evidence(held, self.family.prior(held)).sum())
 
-    def gains_apart(
-        self, parents: set[int], latent: int, first: Integers, second: Integers
-    ) -> Floats:
+    def gains_apart(self, parents: set[int], latent: int) -> Floats:
         """What components of their own for two states of a parent gain, for each pair of states."""
         held = self.by_parents(parents)
         prior = self.family.prior(_occupied(held))
-        place = sorted(parents).index(latent)
-        held = np.moveaxis(held, place, 0).reshape(self.sizes[latent], -1, held.shape[-1])
+        place, size = sorted(parents).index(latent), self.sizes[latent]
+        held = np.moveaxis(held, place, 0).reshape(size, -1, held.shape[-1])
+        first, second = np.triu_indices(size, 1)
         one, other = held[first], held[second]
         both = one.any(axis=-1) & other.any(axis=-1)
         gains = np.zeros(both.shape)
@@ -113,5 +131,5 @@ class _Pieces:
 
 def _occupied(statistics: Floats) -> Floats:
     """The configurations that hold a row, (k, features)."""
-    flat = statistics.reshape(-1, statistics.shape[-1])
-    return np.asarray(flat[flat.any(axis=1)])
+    listed = statistics.reshape(-1, statistics.shape[-1])
+    return np.asarray(listed[listed.any(axis=1)])
