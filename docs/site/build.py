@@ -60,7 +60,8 @@ FOREIGN = (
 )
 TUTORIALS = ("machine", "skills", "cells", "causes")
 HOW_TO = (
-    *("how-to/missing-values", "how-to/outlying-values", "how-to/many-columns", "how-to/q-matrix"),
+    *("how-to/missing-values", "how-to/outlying-values", "how-to/many-columns"),
+    *("how-to/many-rows", "how-to/q-matrix"),
     *("how-to/resolution", "how-to/counts", "how-to/new-rows", "how-to/cluster"),
     *("data", "results", "questions", "knowledge", "report"),
 )
