@@ -11,7 +11,7 @@ PAIR = re.compile(r"^```python\n(.*?)^```\n```text\n(.*?)^```$", flags=re.MULTIL
 
 def test_the_guide_prints_what_it_says():
     pairs = PAIR.findall(GUIDE)
-    assert len(pairs) == GUIDE.count("```python") == 5
+    assert len(pairs) == GUIDE.count("```python") == 6
     shared = {}
     for program, expected in pairs:
         printed = io.StringIO()
