@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mixoracle import CPDAG, JointNetwork, JointTable, LatentModel
 from mixoracle.errors import InvalidInputError
-from mixoracle.metrics import compare, relabel
+from mixoracle.metrics import compare, differences, relabel
 from mixoracle.metrics.many_states import drawn_distance
 from mixoracle.model import GaussianComponents
 from mixoracle.model.export import read_bif, read_json, read_xmlbif
@@ -317,3 +317,18 @@ def test_the_distance_of_large_networks_is_that_of_their_tables():
     second = JointNetwork(first.parents, [t[..., ::-1] for t in first.conditionals])
     exact = 0.5 * np.abs(first.table - second.table).sum()
     assert drawn_distance(first, second) == pytest.approx(exact, abs=4 * 0.0016)
+
+
+def test_pyagrum_gets_the_same_network():
+    network = random_network(4, 5)
+    model = replace(model_over(network, []), latent_graph=CPDAG(5, network.edges))
+    exported = model.to_pyagrum()
+    for j, parents in enumerate(network.parents):
+        found = exported.cpt(f"H{j + 1}").reorganize([f"H{k + 1}" for k in (j, *parents[::-1])])
+        np.testing.assert_allclose(found.toarray(), network.conditionals[j], atol=1e-12)
+
+
+def test_differences_of_large_models_in_words(model):
+    found = differences(model, model)
+    assert found.is_same_graph
+    assert found.joint_tv == pytest.approx(0, abs=1e-12)

@@ -5,9 +5,10 @@ import pytest
 
 from mixoracle import assumptions
 from mixoracle.assumptions import Verdict
-from mixoracle.datasets import random_model
-from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.datasets import random_model, sparse_problem
+from mixoracle.model import CPDAG, JointNetwork, JointTable, LatentModel
 from mixoracle.report import words
+from mixoracle.report.charts import count_of
 from mixoracle.report.evidence import Alternative
 
 
@@ -199,3 +200,21 @@ def test_the_other_kind_of_candidate_is_named_with_its_score(result, make_result
     )
     assert words.alternative_title(lone.model, single) == "Another candidate"
     assert words.other_kind(result.model, result.evidence) == []
+
+
+def test_of_many_joint_states_families_are_looked_at(make_result):
+    model = sparse_problem(30, 60, n_samples=2, random_state=0).model
+    assert count_of(model.joint) == "2^30"
+    assert count_of(model.joint.marginal([0, 1])) == "4"
+    joint = model.joint
+    child = next(j for j, parents in enumerate(joint.parents) if len(parents) == 1)
+    tables = [*joint.conditionals]
+    tables[child] = np.array([[1.0, 0.0], [0.5, 0.5]])
+    never = dataclasses.replace(model, joint=JointNetwork(joint.parents, tables))
+    result = make_result(2, 3)
+    evidence = dataclasses.replace(result.evidence, n_samples=1000)
+    (sentence,) = words.emptiness(never, evidence)
+    n_states = sum(table.size for table in joint.conditionals if table.ndim > 1)
+    (parent,) = joint.parents[child]
+    assert sentence.startswith(f"1 of {n_states} joint states of a cause and its direct causes is")
+    assert f"H{parent + 1}=0, H{child + 1}=1 (0.0 cases)" in sentence

@@ -5,8 +5,9 @@ from mixoracle import LatentGraphLearner, assumptions
 from mixoracle.assumptions import Verdict
 from mixoracle.datasets import paper_problem, random_model
 from mixoracle.datasets.graphs import random_dag, random_joint
-from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
+from mixoracle.model import CPDAG, GaussianComponents, JointNetwork, JointTable, LatentModel
 from mixoracle.trust import checks
+from mixoracle.trust.edges import posterior_of
 
 
 def model_of(table, edges=()):
@@ -134,3 +135,48 @@ def test_clear_problems_are_believed():
         problem = paper_problem(2, 5, 3, n_samples=800, random_state=seed, covariance="code")
         learner = LatentGraphLearner(random_state=0).fit(problem.observations)
         assert learner.verdict_.level == "believe", learner.verdict_.reasons
+
+
+class TestNetworks:
+    """Thirty latents in a chain, estimated from rows: no table of their joint states exists."""
+
+    @staticmethod
+    def chain(states):
+        edges = [(j, j + 1) for j in range(states.shape[1] - 1)]
+        joint = JointNetwork.from_states(states, (2,) * states.shape[1], edges)
+        return LatentModel(
+            observed_names=[f"X{i + 1}" for i in range(joint.n_latent)],
+            latent_names=[f"H{j + 1}" for j in range(joint.n_latent)],
+            bipartite=np.eye(joint.n_latent),
+            domain_sizes=joint.domain_sizes,
+            joint=joint,
+            latent_graph=CPDAG(joint.n_latent, frozenset(edges)),
+        )
+
+    @pytest.fixture
+    def states(self):
+        return np.random.default_rng(0).integers(0, 2, size=(2_000, 30))
+
+    def test_what_occurs_everywhere_holds(self, states):
+        verdict = by_label(checks.check(self.chain(states), 2_000), "assump:strong:NZ")
+        assert verdict.holds is True
+        assert "the rarest of a latent and its parents has probability 0.2" in verdict.message
+
+    def test_a_function_of_another_latent_is_named(self, states):
+        copied = states.copy()
+        copied[:, 12] = copied[:, 11]
+        verdict = by_label(checks.check(self.chain(copied), 2_000), "assump:strong:NZ")
+        assert verdict.holds is False
+        assert {frozenset(held) for held in verdict.offenders} == {
+            frozenset({"H12=0", "H13=1"}),
+            frozenset({"H12=1", "H13=0"}),
+        }
+        assert "A cause may be a function of others, or a part of one" in verdict.message
+        # The same in a handful of cases says nothing.
+        few = by_label(checks.check(self.chain(copied[:6]), 6), "assump:strong:NZ")
+        assert few.holds is None
+        assert "states of a cause and its parents have no case" in few.message
+
+    def test_there_is_no_posterior_of_so_many_edges(self, states):
+        assert posterior_of(self.chain(states), 2_000) is None
+        assert posterior_of(self.chain(states[:, :4]), 2_000) is not None

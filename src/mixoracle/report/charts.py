@@ -53,7 +53,7 @@ def counted_states(model: LatentModel) -> str:
     families = model.joint.families()
     if len(families) == 1:
         return f"{model.joint.n_joint} joint states"
-    n_states = sum(prod(model.domain_sizes[j] for j in held) for held in families)
+    n_states = sum(prod(model.domain_sizes[j] for j in held) for held in families if len(held) > 1)
     return f"{n_states} joint states of a cause and its direct causes"
 
 
