@@ -1,6 +1,7 @@
 """Rows in many files: which they are, whether they fit together, and a sample of them."""
 
 import itertools
+import os
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,19 @@ class TestFiles:
         found = all_rows(ChunkedObservations.scan(tmp_path / "a.csv"))
         assert found == Observations.read(tmp_path / "a.csv")
         assert found.levels[0] == (("0", "1", "2"),)
+
+    def test_converted_text_vanishes(self, table, tmp_path, monkeypatch):
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+        (tmp_path / "tmp" / "mixoracle-text-left").mkdir(parents=True)
+        lock = tmp_path / "tmp" / "mixoracle-text-left" / ".lock"
+        lock.write_bytes(b"")
+        os.utime(lock, (0, 0))
+        table.to_csv(tmp_path / "a.csv", index=False)
+        first = ChunkedObservations.scan(tmp_path / "a.csv")
+        # What a killed run left behind is gone, what is in use stays.
+        assert len(list((tmp_path / "tmp").iterdir())) == 1
+        del first
+        assert list((tmp_path / "tmp").iterdir()) == []
 
     def test_columns_may_stand_in_another_order(self, table, tmp_path):
         table.iloc[:60].to_parquet(tmp_path / "a.parquet", index=False)

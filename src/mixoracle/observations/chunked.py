@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from mixoracle._arrays import Integers
-from mixoracle._scratch import remove_folder
+from mixoracle._scratch import LOCK_FILE, hold, left_folders, remove_folder
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.choosing import text_options, with_description
 from mixoracle.observations.columns import Spelling
@@ -36,6 +36,8 @@ from mixoracle.observations.table_chunks import CELLS_AT_ONCE, HeldChunk, TableC
 
 # Consecutive rows that show whether a column counts the rows, which a random sample does not.
 _FIRST_ROWS = 1_000
+# What folders of converted text are called.
+_SCRATCH = "mixoracle-text-"
 # Applies a function to each item, in order, here or elsewhere.
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
@@ -210,11 +212,20 @@ class ChunkedObservations:
 
 
 class _Scratch:
-    """A folder that vanishes with this object, or with the process."""
+    """A folder that vanishes with this object, or with the process; killed, with the next one."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="mixoracle-"))
-        weakref.finalize(self, remove_folder, self.folder)
+        for left in left_folders(Path(tempfile.gettempdir()), _SCRATCH):
+            remove_folder(left)
+        self.folder = Path(tempfile.mkdtemp(prefix=_SCRATCH))
+        self._lock = (self.folder / LOCK_FILE).open("ab")
+        hold(self._lock)
+        weakref.finalize(self, _cleared, self._lock, self.folder)
+
+
+def _cleared(lock: BinaryIO, folder: Path) -> None:
+    lock.close()
+    remove_folder(folder)
 
 
 def _taken(asked: tuple[TableChunk, Integers]) -> list[Any]:

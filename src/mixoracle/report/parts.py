@@ -22,7 +22,8 @@ from threadpoolctl import threadpool_limits
 from mixoracle._arrays import Floats, Integers
 from mixoracle.inference.passes import Progress, Tell, naming
 from mixoracle.model import LatentModel
-from mixoracle.model.posterior import most_likely_states, state_probabilities
+from mixoracle.model.joint_states import states_of_cells
+from mixoracle.model.posterior import posterior_chunks
 from mixoracle.observations.chunked import ChunkedObservations, Mapped
 from mixoracle.observations.columns import Spelling, row_names
 from mixoracle.observations.files import pyarrow_modules
@@ -93,10 +94,8 @@ def _part_of(
             if id_column is not None:
                 names.extend(row_names(table[id_column].tolist(), f"column {id_column!r}"))
             blocks = new_rows(model, table, spelling, count, missing=None).kept
-            states = most_likely_states(model, blocks)
-            held, each = state_probabilities(model, blocks), np.arange(len(states))
-            sure = [own[each, states[:, j]] for j, own in enumerate(held)]
-            yield states, np.array(sure).reshape(len(sure), len(states)).T
+            for _, cells, shares in posterior_chunks(model, blocks):
+                yield _judged(states_of_cells(cells, model.domain_sizes), shares.responsibilities)
 
     with threadpool_limits(limits=1), naming(chunk):
         found = list(judged())
@@ -107,6 +106,16 @@ def _part_of(
         np.concatenate([sure for _, sure in found]).astype(np.float32),
         unseen,
     )
+
+
+def _judged(states: Integers, shares: Floats) -> tuple[Integers, Floats]:
+    """The most likely of the joint states (A, m) for each row, and how likely its states are."""
+    best = states[shares.argmax(axis=1)]
+    sure = np.empty(best.shape)
+    for j in range(best.shape[1]):
+        held = shares @ (states[:, [j]] == np.arange(states[:, j].max() + 1))
+        sure[:, j] = np.take_along_axis(held, best[:, [j]], axis=1)[:, 0]
+    return best, sure
 
 
 def _columns(model: LatentModel, part: Part, title: str) -> dict[str, Any]:
