@@ -10,6 +10,9 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 # Processes side by side, in tests and studies; JOBS=0 runs the tests in this process.
 JOBS ?= 2
 
+# Many tests start a program: it should find our modules compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Small matrices lose more to thread hand-over than they gain, and timings should compare.
 export OMP_NUM_THREADS ?= 1
 

@@ -1,10 +1,11 @@
 """Programs killed at random moments, stopped early, or without room, and what is lost or left.
 
-``learn``, ``experiment`` and ``predict`` get SIGKILL at a random moment of their usual time. What
-then lies under the final name must be whole or not there, and the same command again must give the
-same result as an undisturbed run. Then SIGINT and SIGTERM within the first second (one line, no
-traceback, nothing left), a disk that takes no more, a place that cannot be written to, and two runs
-for one folder.
+``learn``, ``learn --bootstrap``, ``experiment`` and ``predict`` get SIGKILL at a random moment of
+their usual time; one that had ended before does not count. What then lies under the final name must
+be whole or not there, and the same command again must give the same result as an undisturbed run.
+These programs are copies of this process, which has loaded everything: no kill is spent on imports.
+Then SIGINT and SIGTERM within the first second (one line, no traceback, nothing left), a disk that
+takes no more, a folder and a place that cannot be written to, and two runs for one folder.
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixoracle.errors import MixoracleError
 
-_ROWS = 1500
+_ROWS = 210
 _SMALL = 20_000  # bytes that a file may have on the disk that is nearly full
 _SETTLED = 5.5  # seconds after which leftovers of killed runs are cleared
-Check = Callable[[], str]
+Moments = NDArray[np.float64]
 
 
 def _start(*arguments: str, limit: int | None = None) -> subprocess.Popen[str]:
@@ -47,26 +50,63 @@ def _start(*arguments: str, limit: int | None = None) -> subprocess.Popen[str]:
     )
 
 
+def _copy_that_runs(*arguments: str) -> int:
+    """A copy of this process, in a group of its own, that runs one command; its number."""
+    from mixoracle.cli import main as command
+
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        os.setsid()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        command(arguments)
+        code = 0
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else 0
+    finally:
+        os._exit(code)
+
+
 def _finish(*arguments: str) -> float:
     """Run to the end; the seconds it took."""
     begin = time.perf_counter()
-    program = _start(*arguments)
-    _, said = program.communicate()
-    if program.returncode:
-        raise RuntimeError(f"{' '.join(arguments)} ended with {program.returncode}: {said}")
+    _, status = os.waitpid(_copy_that_runs(*arguments), 0)
+    if status:
+        raise RuntimeError(f"{' '.join(arguments)} ended with {os.waitstatus_to_exitcode(status)}")
     return time.perf_counter() - begin
 
 
-def _kill_at(seconds: float, *arguments: str) -> bool:
+def _is_killed_at(seconds: float, *arguments: str) -> bool:
     """Kill a program with all its workers; whether it was still running."""
-    program = _start(*arguments)
-    try:
-        program.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(program.pid, signal.SIGKILL)
-        program.communicate()
-        return True
-    return False
+    child, end = _copy_that_runs(*arguments), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return False
+        time.sleep(0.002)
+    os.kill(child, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def _kills(
+    moments: Moments, took: float, command: Callable[[int], Sequence[str]]
+) -> Iterator[tuple[int, Sequence[str]]]:
+    """Kill as many runs as there are moments; the number and the command of each killed one."""
+    rng, number = np.random.default_rng(len(moments)), 0
+    shares = list(moments)
+    while shares:
+        share, arguments = shares.pop(), command(number)
+        if _is_killed_at(share * took, *arguments):
+            yield number, arguments
+        else:
+            shares.append(rng.uniform())
+        number += 1
 
 
 def _data(folder: Path, rows: int = _ROWS) -> Path:
@@ -79,69 +119,70 @@ def _data(folder: Path, rows: int = _ROWS) -> Path:
     return file
 
 
-def _killed_learn(folder: Path, moments: np.ndarray) -> list[str]:
+def _killed_learn(folder: Path, moments: Moments, *choices: str) -> list[str]:
     from mixoracle.report.folder import read_result
 
-    data, whole = _data(folder), folder / "whole"
-    took = _finish("learn", str(data), "--out", str(whole), "--quiet")
+    data, whole, found = _data(folder), folder / "whole", []
+    said = ("learn", str(data), "--quiet", *choices)
+    took = _finish(*said, "--out", str(whole))
     names = ("model.json", "states.csv", "evidence.json")
     answers = {name: (whole / name).read_bytes() for name in names}
-    found = []
-    for number, share in enumerate(moments):
-        out = folder / f"learn{number}"
-        _kill_at(share * took, "learn", str(data), "--out", str(out), "--quiet")
+    outs = []
+    for _, arguments in _kills(moments, took, lambda n: (*said, "--out", str(folder / f"out{n}"))):
+        out = Path(arguments[-1])
+        outs.append(out)
         if out.exists():
             try:
                 read_result(out)
             except MixoracleError as error:
                 found.append(f"half a result: {error}")
                 continue
-        _finish("learn", str(data), "--out", str(out), "--force", "--quiet")
+        _finish(*arguments, "--force")
         same = all((out / name).read_bytes() == held for name, held in answers.items())
         found.append("same" if same else "another result")
     time.sleep(_SETTLED)
-    for number in range(len(moments)):
-        out = str(folder / f"learn{number}")
+    for out in outs:
         # A folder that is there is refused, but what killed runs left beside it goes first.
-        _start("learn", str(data), "--out", out, "--quiet").communicate()
+        os.waitpid(_copy_that_runs(*said, "--out", str(out)), 0)
     left = [path.name for path in folder.iterdir() if path.name.startswith(".")]
     return [*found, *(f"left {name}" for name in left)]
 
 
-def _killed_study(folder: Path, moments: np.ndarray) -> list[str]:
+def _killed_bootstrap(folder: Path, moments: Moments) -> list[str]:
+    return _killed_learn(folder, moments, "--bootstrap", "2")
+
+
+def _killed_study(folder: Path, moments: Moments) -> list[str]:
     def lines(out: Path) -> list[str]:
         rows = [json.loads(row) for row in (out / "results.jsonl").read_text().splitlines()]
         return sorted(json.dumps({**row, "seconds": None}, sort_keys=True) for row in rows)
 
-    said = ("experiment", "small", "--runs", "4", "--samples", "300", "--seed", "3", "--jobs", "1")
+    said = ("experiment", "small", "--runs", "1", "--samples", "210", "--seed", "3", "--jobs", "1")
     took = _finish(*said, "--out", str(folder / "study"))
     answers, found = lines(folder / "study"), []
-    for number, share in enumerate(moments):
-        out = folder / f"study{number}"
-        _kill_at(share * took, *said, "--out", str(out))
-        _finish(*said, "--out", str(out))
-        found.append("same" if lines(out) == answers else "another result")
+    for _, arguments in _kills(moments, took, lambda n: (*said, "--out", str(folder / f"s{n}"))):
+        _finish(*arguments)
+        found.append("same" if lines(Path(arguments[-1])) == answers else "another result")
     return found
 
 
-def _killed_predict(folder: Path, moments: np.ndarray) -> list[str]:
+def _killed_predict(folder: Path, moments: Moments) -> list[str]:
     data, model = _data(folder), folder / "model"
     _finish("learn", str(data), "--out", str(model), "--quiet")
-    new = str(_data(folder, 60_000))
-    took = _finish("predict", str(model), new, "--out", str(folder / "whole.csv"), "--quiet")
+    said = ("predict", str(model), str(_data(folder, 45_000)), "--quiet")
+    took = _finish(*said, "--out", str(folder / "whole.csv"))
     answer, found = (folder / "whole.csv").read_bytes(), []
-    for number, share in enumerate(moments):
-        out = folder / f"states{number}.csv"
-        _kill_at(share * took, "predict", str(model), new, "--out", str(out), "--quiet")
+    for _, arguments in _kills(moments, took, lambda n: (*said, "--out", f"{folder}/s{n}.csv")):
+        out = Path(arguments[-1])
         if out.exists() and out.read_bytes() != answer:
             found.append("half a file")
             continue
-        _finish("predict", str(model), new, "--out", str(out), "--force", "--quiet")
+        _finish(*arguments, "--force")
         found.append("same" if out.read_bytes() == answer else "another result")
     return found
 
 
-def _stopped_early(folder: Path, moments: np.ndarray) -> list[str]:
+def _stopped_early(folder: Path, moments: Moments) -> list[str]:
     data, found = _data(folder), []
     for number, share in enumerate(moments):
         program = _start("learn", str(data), "--out", str(folder / f"stop{number}"), "--quiet")
@@ -156,7 +197,7 @@ def _stopped_early(folder: Path, moments: np.ndarray) -> list[str]:
     return found
 
 
-def _no_room(folder: Path, _moments: np.ndarray) -> list[str]:
+def _no_room(folder: Path, _moments: Moments) -> list[str]:
     data, out = _data(folder), folder / "full"
     program = _start("learn", str(data), "--out", str(out), "--quiet", limit=_SMALL)
     _, said = program.communicate()
@@ -167,7 +208,7 @@ def _no_room(folder: Path, _moments: np.ndarray) -> list[str]:
     return ["clean" if full else said[-200:], "clean" if nowhere else refused[-200:]]
 
 
-def _two_runs(folder: Path, moments: np.ndarray) -> list[str]:
+def _two_runs(folder: Path, moments: Moments) -> list[str]:
     from mixoracle.report.folder import read_result
 
     data, found = _data(folder), []
@@ -184,6 +225,7 @@ def _two_runs(folder: Path, moments: np.ndarray) -> list[str]:
 
 _ACCIDENTS = {
     "learn, SIGKILL": (_killed_learn, "same"),
+    "learn --bootstrap, SIGKILL": (_killed_bootstrap, "same"),
     "experiment, SIGKILL": (_killed_study, "same"),
     "predict, SIGKILL": (_killed_predict, "same"),
     "learn, SIGINT or SIGTERM within 1 s": (_stopped_early, "clean"),
@@ -197,9 +239,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--count", type=int, default=5, help="moments of each accident")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="those whose name begins so")
     asked = parser.parse_args()
     print(f"{'accident':38s}{'times':>6s}{'well':>6s}  otherwise")
     for name, (cause, well) in _ACCIDENTS.items():
+        if not name.startswith(asked.only):
+            continue
         moments = np.random.default_rng(asked.seed).uniform(0, 1, asked.count)
         with tempfile.TemporaryDirectory() as folder:
             found = cause(Path(folder), moments)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Column = NDArray[Any]
 _STATES = 3
-_ROW_SHARES = (0.02, 0.04, 0.04, 0.1, 0.2, 0.3, 0.3)
+_ROW_SHARES = (0.02, 0.04, 0.04, 0.2, 0.4, 0.25, 0.05)
 
 
 COLUMNS: dict[str, Callable[[np.random.Generator, NDArray[np.int64]], Column]] = {

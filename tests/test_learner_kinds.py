@@ -230,8 +230,17 @@ class TestNewRows:
             fitted(numbers).predict(pd.DataFrame({c: ["x", "y"] for c in "abc"}))
 
 
+@pytest.fixture(scope="module")
+def learned_frame():
+    frame, state = TestFrames.frame()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        return frame, state, fitted(frame)
+
+
 class TestFrames:
-    def frame(self, n=600, seed=0):
+    @staticmethod
+    def frame(n=600, seed=0):
         """One latent behind text, marks, counts, truth values and a measurement."""
         rng = np.random.default_rng(seed)
         state = rng.integers(2, size=n)
@@ -250,18 +259,16 @@ class TestFrames:
             }
         ), state
 
-    def test_all_kinds_of_columns_together(self):
-        frame, state = self.frame()
-        learner = fitted(frame)
+    def test_all_kinds_of_columns_together(self, learned_frame):
+        _, state, learner = learned_frame
         assert learner.model_.domain_sizes == (2,)
         assert learner.model_.bipartite.all()
         assert compare_states(state[:, None], learner.states_).accuracy[0] > 0.99
         kinds = [type(held).__name__ for held in learner.model_.components]
         assert kinds == ["CategoricalComponents"] * 4 + ["CountComponents", "GaussianComponents"]
 
-    def test_samples_have_the_levels_that_were_learned_from(self):
-        frame, _ = self.frame()
-        learner = fitted(frame)
+    def test_samples_have_the_levels_that_were_learned_from(self, learned_frame):
+        *_, learner = learned_frame
         drawn_rows, states = learner.sample(400, random_state=0)
         assert drawn_rows.levels[0] == (("bad", "good"),)
         assert drawn_rows.levels[1] == (("small", "large"),)
@@ -296,21 +303,18 @@ class TestOddColumns:
 
     @pytest.mark.parametrize("kind", ["categorical", "mixed", "numbers"])
     def test_duplicated_columns(self, kind):
-        exact = 0
-        for seed in range(1, 4):
-            if kind == "numbers":
-                problem = paper_problem(2, 5, 2, 500, random_state=seed, covariance="code")
-            else:
-                problem = drawn(kind, seed)
-            held = problem.observations
-            doubled = Observations(
-                np.hstack([np.hstack([held[name], held[name][:, :2]]) for name in held]),
-                held.names,
-                (7,) * 5,
-                tuple(levels + levels[:2] for levels in held.levels),
-            )
-            exact += is_exact(problem, fitted(doubled))
-        assert exact >= 2
+        if kind == "numbers":
+            problem = paper_problem(2, 5, 2, 500, random_state=1, covariance="code")
+        else:
+            problem = drawn(kind, 1)
+        held = problem.observations
+        doubled = Observations(
+            np.hstack([np.hstack([held[name], held[name][:, :2]]) for name in held]),
+            held.names,
+            (7,) * 5,
+            tuple(levels + levels[:2] for levels in held.levels),
+        )
+        assert is_exact(problem, fitted(doubled))
 
     def test_constant_columns_and_variables_have_no_parents(self):
         problem = self.problem()

@@ -2,12 +2,14 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
-from mixoracle import LatentModel, Observations
+from mixoracle import LatentModel, Observations, cli
 
 N = 300
 
@@ -27,10 +29,20 @@ def table(seed, n=N, shift=0.0):
     )
 
 
+@pytest.fixture(scope="module")
+def learned_once(tmp_path_factory):
+    """Data and what was learned from them; not to be changed."""
+    folder = tmp_path_factory.mktemp("parts")
+    data, out = str(folder / "data.csv"), str(folder / "result")
+    table(0).to_csv(data, index=False)
+    done = CliRunner().invoke(cli.main, ["learn", data, "--id", "Part ID", "--out", out])
+    assert done.exit_code == 0, done.output
+    return folder
+
+
 @pytest.fixture
-def result(run, tmp_path):
-    table(0).to_csv(tmp_path / "data.csv", index=False)
-    assert run("learn", "data.csv", "--id", "Part ID", "--out", "result").exit_code == 0
+def result(learned_once, tmp_path):
+    shutil.copytree(learned_once, tmp_path, dirs_exist_ok=True)
     return tmp_path / "result"
 
 

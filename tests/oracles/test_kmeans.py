@@ -66,11 +66,12 @@ def clusters(k, n, seed, noise=0.05):
 
 GAMMA = [[1, 0], [1, 1], [0, 1], [0, 1]]
 SIZES = (2, 3)
+ROWS = 300
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return planted(GAMMA, SIZES, 600, seed=0)
+    return planted(GAMMA, SIZES, ROWS, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -208,13 +209,13 @@ class TestCounts:
         ],
     )
     def test_other_graphs(self, gamma, sizes, seed):
-        fitted = KMeansOracle(random_state=seed).fit(planted(gamma, sizes, 600, seed)[0])
+        fitted = KMeansOracle(random_state=seed).fit(planted(gamma, sizes, ROWS, seed)[0])
         for members in (m for r in (1, 2, 3) for m in combinations(range(3), r)):
             assert fitted.count(members) == true_count(gamma, sizes, members)
 
     def test_variable_without_parents_has_one_component(self):
         gamma = [[1], [0], [1]]
-        fitted = KMeansOracle(random_state=0).fit(planted(gamma, (3,), 600, 4)[0])
+        fitted = KMeansOracle(random_state=0).fit(planted(gamma, (3,), ROWS, 4)[0])
         assert [fitted.count([i]) for i in range(3)] == [3, 1, 3]
         assert fitted.count([0, 1]) == fitted.count([0, 1, 2]) == 3
         assert [held.n_components for held in fitted.single_candidates_[1]] == [1]
@@ -329,7 +330,7 @@ class TestProjection:
         assert len(np.unique(found.labels[:, [0, 2]], axis=0)) == 6
         assert len(np.unique(found.labels[:, [2, 3]], axis=0)) == 3
         sizes = np.unique(states, axis=0, return_counts=True)[1]
-        np.testing.assert_allclose(np.sort(found.weights), np.sort(sizes) / 600, atol=1e-12)
+        np.testing.assert_allclose(np.sort(found.weights), np.sort(sizes) / ROWS, atol=1e-12)
         assert informed.projection() is found
 
     def test_gamma_answers_for_large_subsets_and_only_for_those(self, oracle):
@@ -360,7 +361,7 @@ class TestProjection:
             oracle.informed_by(Bipartite([[1], [1]], (2,)))
 
     def test_more_components_than_samples(self, oracle):
-        with pytest.raises(ProjectionError, match="900 components over X, more than the 600"):
+        with pytest.raises(ProjectionError, match="900 components over X, more than the 300"):
             oracle.informed_by(Bipartite(GAMMA, (30, 30))).projection()
 
 
@@ -390,7 +391,7 @@ class TestInput:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({"max_components": 151}, "at most 150 with 600 samples"),
+            ({"max_components": 76}, "at most 75 with 300 samples"),
             ({"max_components": 0}, "max_components should be a whole number"),
             ({"max_components": 2.5}, "max_components should be a whole number"),
             ({"n_candidates": 0}, "n_candidates should be a whole number"),
@@ -475,7 +476,7 @@ class TestInTheLearner:
         assert "by a factor of 1.5" in verdict.message
 
     def test_own_settings_take_precedence_over_the_learners(self, problem):
-        observations = problem[0].select(["X1", "X3", "X4"]).take(slice(200))
+        observations = problem[0].select(["X1", "X3", "X4"]).take(slice(210))
         own = KMeansOracle(max_components=7, n_candidates=2, random_state=5)
         settings = {"random_state": 1, "max_components": 4}
         learner = LatentGraphLearner(oracle=own, **settings).fit(observations)

@@ -74,7 +74,7 @@ class TestNamesAndObjects:
         ("name", "make"), [("projection", ProjectionOracle), ("kmeans", KMeansOracle)]
     )
     def test_so_do_the_other_oracles(self, name, make):
-        problem = paper_problem(1, 3, 3, 120, random_state=0, covariance="code")
+        problem = paper_problem(1, 3, 3, 210, random_state=0, covariance="code")
         settings = {"random_state": 1, "max_components": 6}
         assert_same_answer(
             fitted(problem.observations, name, **settings),

@@ -72,7 +72,7 @@ def test_the_start_of_a_graph_that_is_known(seeds_of_cuts):
 
 @pytest.mark.parametrize("oracle", ["projection", "signature"])
 def test_the_starts_of_the_mixture_over_all_variables(seeds_of_cuts, oracle):
-    observations = item_problem(1, 5, 150, random_state=0).observations
+    observations = item_problem(1, 5, 210, random_state=0).observations
     found = seeds_of_cuts(mixture)
 
     def drawn(random_state):
@@ -102,7 +102,7 @@ def test_the_recovery_of_the_graph(monkeypatch):
 
 
 def test_the_papers_oracle(monkeypatch):
-    problem = paper_problem(1, 3, 2, 60, random_state=0, covariance="code")
+    problem = paper_problem(1, 3, 2, 210, random_state=0, covariance="code")
     found, prepare = [], tasks.Workbench.prepare
 
     def recorded(observations, limit, seed, n_jobs):

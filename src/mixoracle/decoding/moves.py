@@ -11,10 +11,12 @@ Assumes nothing beyond the evidence; the same table always gives the same moves.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf
 
 from mixoracle.decoding.changes import (
+    Change,
     affordable,
     change_latents,
     merge_equal_states,
@@ -31,6 +33,15 @@ LEAST_GAIN = 1e-3
 # distinguished only when nothing simpler helps.
 _KINDS_OF_CHANGE = (merge_equal_states, change_latents, tell_more_apart)
 
+KindOfChange = Callable[[ComponentTable, Explanation, Settings], Iterator[Change]]
+Distance = Callable[[Explanation], int]
+"""How far an explanation is from what is asked for."""
+
+
+def _no_distance(_explanation: Explanation) -> int:
+    """Nothing is asked for: the evidence alone decides."""
+    return 0
+
 
 def affordable_evaluations(table: ComponentTable, settings: Settings) -> int:
     """How many changes may be evaluated so that the search for moves stays short.
@@ -43,14 +54,22 @@ def affordable_evaluations(table: ComponentTable, settings: Settings) -> int:
 
 
 def climb(
-    table: ComponentTable, start: Explanation, max_evaluations: int, settings: Settings = Settings()
+    table: ComponentTable,
+    start: Explanation,
+    max_evaluations: int,
+    settings: Settings = Settings(),
+    kinds: tuple[KindOfChange, ...] = _KINDS_OF_CHANGE,
+    distance: Distance = _no_distance,
 ) -> tuple[Explanation, int]:
-    """The best explanation that small changes reach, and how many changes were evaluated."""
+    """The best explanation that small changes reach, and how many changes were evaluated.
+
+    One that is nearer to what is asked for (``distance``) is better, whatever its evidence.
+    """
     current, evaluated = start, 0
     improved = True
     while improved:
         improved = False
-        for changes in _KINDS_OF_CHANGE:
+        for changes in kinds:
             tried = [
                 (complete(table, Proposal.of_all(states), settings), action)
                 for action, states in affordable(
@@ -58,8 +77,11 @@ def climb(
                 )
             ]
             evaluated += len(tried)
-            best, action = _best_of(tried, current)
-            if best.log_evidence > current.log_evidence + LEAST_GAIN:
+            best, action = _best_of(tried, current, distance)
+            if (distance(best), current.log_evidence + LEAST_GAIN) < (
+                distance(current),
+                best.log_evidence,
+            ):
                 move = _move_between(current, best, action)
                 current = replace(best, moves=(*current.moves, move))
                 improved = True
@@ -67,10 +89,14 @@ def climb(
     return current, evaluated
 
 
-def _best_of(tried: list[tuple[Explanation, str]], current: Explanation) -> tuple[Explanation, str]:
+def _best_of(
+    tried: list[tuple[Explanation, str]], current: Explanation, distance: Distance
+) -> tuple[Explanation, str]:
     """The best change; of equally good ones the last, which changes least: rounding has no say."""
-    top = max((change.log_evidence for change, _ in tried), default=-inf)
-    good = [each for each in tried if each[0].log_evidence >= top - LEAST_GAIN]
+    least = min((distance(change) for change, _ in tried), default=0)
+    near = [each for each in tried if distance(each[0]) == least]
+    top = max((change.log_evidence for change, _ in near), default=-inf)
+    good = [each for each in near if each[0].log_evidence >= top - LEAST_GAIN]
     return good[-1] if good else (current, "")
 
 

@@ -11,14 +11,14 @@ possible.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from mixoracle.decoding.changes import Change, affordable, change_latents, tell_more_apart
-from mixoracle.decoding.completion import complete
-from mixoracle.decoding.explanation import Explanation, Proposal
+from mixoracle.decoding.changes import Change, change_latents, tell_more_apart
+from mixoracle.decoding.explanation import Explanation
+from mixoracle.decoding.moves import climb
 from mixoracle.errors import InvalidInputError
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import numbered
@@ -76,24 +76,16 @@ def nearest_wanted(
     settings: Settings = Settings(),
 ) -> Explanation:
     """The best explanation as asked for that changes of ``start`` reach, or the nearest to it."""
-
-    def order(explanation: Explanation) -> tuple[int, float]:
-        return wanted.distance(explanation.domain_sizes), -explanation.log_evidence
-
-    current, left, improved = start, max_evaluations, True
-    while improved:
-        improved = False
-        for changes in (change_latents, _merge_two_states, tell_more_apart):
-            tried = [
-                complete(table, Proposal.of_all(states), settings)
-                for _, states in affordable(changes(table, current, settings), left, settings)
-            ]
-            left -= len(tried)
-            best = min(tried, key=order, default=current)
-            if order(best) < order(current):
-                current, improved = best, True
-                break
-    return current
+    reached, _ = climb(
+        table,
+        start,
+        max_evaluations,
+        settings,
+        kinds=(change_latents, _merge_two_states, tell_more_apart),
+        distance=lambda explanation: wanted.distance(explanation.domain_sizes),
+    )
+    # What was done because somebody asked for it is no repair.
+    return replace(reached, moves=start.moves)
 
 
 def _merge_two_states(

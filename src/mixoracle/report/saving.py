@@ -86,5 +86,7 @@ def _save(figure: Figure, stem: Path) -> list[Path]:
         for ending, metadata in undated.items():
             path = stem.with_suffix(ending)
             figure.savefig(path, dpi=_DPI, metadata=metadata)
+            # Everything has its place now, and need not look for it again.
+            figure.set_layout_engine("none")
             written.append(path)
     return written

@@ -78,17 +78,13 @@ def edge_posterior(
 
     Parameters
     ----------
-    joint : JointTable
-        P(H).
-    n_samples : float
-        How many cases it was estimated from.
+    joint, n_samples, names
+        As in :func:`~mixoracle.structure.search`.
     knowledge : Knowledge, optional
         Only DAGs that honour it count.
     score : {"bic", "bdeu"} or Score, optional
         The logarithm of a DAG's weight. Left out, BDeu is averaged over ``PRIOR_WEIGHTS``, and
         counts for 0.8 of what it says.
-    names : sequence of str, optional
-        The latents' names, by which knowledge may call them; H1, H2, … by default.
 
     Examples
     --------

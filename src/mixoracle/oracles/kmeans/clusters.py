@@ -253,6 +253,7 @@ def run_kmeans(
     data: Floats, n_clusters: int, rng: np.random.Generator, starts: Floats | None = None
 ) -> Integers:
     """The cluster of each row after one run of k-means; never more clusters than distinct rows."""
+    from sklearn import config_context
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -266,7 +267,11 @@ def run_kmeans(
         n_init=1,
         random_state=seed,
     )
-    with warnings.catch_warnings():
+    # Thousands of short runs: looking at the same parameters and numbers again takes longer.
+    with (
+        warnings.catch_warnings(),
+        config_context(assume_finite=True, skip_parameter_validation=True),
+    ):
         # Repeated rows can leave a cluster empty; callers count the clusters that came back.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.asarray(model.fit(data).labels_, dtype=np.int64)
