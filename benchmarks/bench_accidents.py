@@ -5,7 +5,8 @@ their usual time; one that had ended before does not count. What then lies under
 be whole or not there, and the same command again must give the same result as an undisturbed run.
 These programs are copies of this process, which has loaded everything: no kill is spent on imports.
 Then SIGINT and SIGTERM within the first second (one line, no traceback, nothing left), a disk that
-takes no more, a folder and a place that cannot be written to, and two runs for one folder.
+takes no more, a folder and a place that cannot be written to, two runs for one folder, and whether
+workers outlive their program.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from mixoracle.errors import MixoracleError
 _ROWS = 210
 _SMALL = 20_000  # bytes that a file may have on the disk that is nearly full
 _SETTLED = 5.5  # seconds after which leftovers of killed runs are cleared
+_MOST_OF_A_LEARN = 4.0  # seconds
+_PATIENCE = 50  # tenths of a second that workers have to leave
 Moments = NDArray[np.float64]
 
 
@@ -223,6 +226,31 @@ def _two_runs(folder: Path, moments: Moments) -> list[str]:
     return found
 
 
+def _left_over(folder: Path, moments: Moments) -> list[str]:
+    """Whether workers outlive a program that ended, or was told to end half-way."""
+    data, found = _data(folder), []
+    for number in range(max(3, len(moments) // 10)):
+        out, end = str(folder / f"jobs{number}"), (None, signal.SIGTERM, signal.SIGINT)[number % 3]
+        program = _start("learn", str(data), "--out", out, "--jobs", "2", "--quiet")
+        if end is not None:
+            time.sleep(_MOST_OF_A_LEARN * moments[number])
+            program.send_signal(end)
+        program.communicate()
+        found.append("none" if _is_gone(program.pid) else "a worker lives on")
+    return found
+
+
+def _is_gone(group: int) -> bool:
+    """Whether no process of a group is left, after a moment to leave."""
+    for _ in range(_PATIENCE):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
 _ACCIDENTS = {
     "learn, SIGKILL": (_killed_learn, "same"),
     "learn --bootstrap, SIGKILL": (_killed_bootstrap, "same"),
@@ -231,6 +259,7 @@ _ACCIDENTS = {
     "learn, SIGINT or SIGTERM within 1 s": (_stopped_early, "clean"),
     "full disk, forbidden place": (_no_room, "clean"),
     "two runs, one folder": (_two_runs, "one won"),
+    "processes left over": (_left_over, "none"),
 }
 
 

@@ -6,7 +6,8 @@ explanation) ask the clock before they begin. What an answer needs is done in an
 
 from __future__ import annotations
 
-from time import monotonic
+from math import inf
+from time import monotonic, process_time
 
 from mixoracle.errors import InvalidInputError
 
@@ -14,10 +15,17 @@ from mixoracle.errors import InvalidInputError
 class Clock:
     """Counts from when it is made; without a limit the time is never up.
 
-    Attributes
+    Parameters
     ----------
     limit : float or None
         Seconds.
+    most : float
+        Seconds of this process that are the limit where nobody set one. A busy machine does not
+        make them fewer, so that the same data give the same answer.
+
+    Attributes
+    ----------
+    limit : float
     left_out : list of str
         What was asked for after the time was up, in plain words, each once.
 
@@ -28,18 +36,20 @@ class Clock:
     (True, ['further starts'])
     """
 
-    def __init__(self, limit: float | None = None) -> None:
+    def __init__(self, limit: float | None = None, most: float = inf) -> None:
         if limit is not None and (isinstance(limit, bool | str) or not limit > 0):
             raise InvalidInputError(
-                f"time_limit should be seconds above 0, or None for no limit; got {limit!r}"
+                "time_limit should be seconds above 0, inf for no limit, or None for the most that "
+                f"a fit may take; got {limit!r}"
             )
-        self.limit = limit
+        self._now = process_time if limit is None else monotonic
+        self.limit = most if limit is None else limit
         self.left_out: list[str] = []
-        self._end = None if limit is None else monotonic() + limit
+        self._end = self._now() + self.limit
 
     def leaves_out(self, what: str) -> bool:
         """Whether the time is up; then ``what`` is noted as left out."""
-        if self._end is None or monotonic() < self._end:
+        if self._now() < self._end:
             return False
         if what not in self.left_out:
             self.left_out.append(what)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -21,21 +20,20 @@ from sklearn.base import BaseEstimator
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import make_generator
-from mixoracle._clock import Clock
 from mixoracle.all_rows import learned_from_all, sample_of
 from mixoracle.background import Background, checked
 from mixoracle.errors import AssumptionFailedError, AssumptionWarning
 from mixoracle.families.choice import Families
+from mixoracle.foresight import Foresight
 from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.inference.passes import Passes
 from mixoracle.mixtures.columns import repeated_numbers
 from mixoracle.mixtures.exposure import exposed
 from mixoracle.mixtures.preparation import Prepared, prepare
 from mixoracle.mixtures.ties import without_copies
-from mixoracle.mixtures.understood import understood
 from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.exposure import Exposure
-from mixoracle.observations import ChunkedObservations, Columns, Observations
+from mixoracle.observations import ChunkedObservations, Observations
 from mixoracle.observations.chunked import as_chunked
 from mixoracle.observations.described import Said
 from mixoracle.observations.grouping import Groups
@@ -65,7 +63,7 @@ if TYPE_CHECKING:
 BipartiteStep = Callable[[MixtureOracle], Bipartite]
 
 
-class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type: ignore[misc]
+class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimator):  # type: ignore[misc]
     """Finds the hidden discrete causes behind data, and the causal graph among them.
 
     Parameters
@@ -122,7 +120,10 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         How many states they should have, in any order. A verdict says what that costs.
     time_limit : float, optional
         Seconds after which whatever the answer can do without is left out: further starts,
-        changes, candidates and iterations. What an answer needs is done in any case.
+        changes, candidates and iterations. What an answer needs is done in any case. None is the
+        most that :meth:`cost` says, in seconds of one core; inf is no limit.
+    memory_limit : float, optional
+        Bytes; a fit that may need more, as :meth:`cost` says, is refused before any work.
 
     Attributes
     ----------
@@ -228,6 +229,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         n_latents: int | None = None,
         domain_sizes: Sequence[int] | None = None,
         time_limit: float | None = None,
+        memory_limit: float | None = None,
     ) -> None:
         self.oracle = oracle
         self.bipartite = bipartite
@@ -247,6 +249,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self.n_latents = n_latents
         self.domain_sizes = domain_sizes
         self.time_limit = time_limit
+        self.memory_limit = memory_limit
 
     def fit(
         self, X: Rows, y: object = None, *, groups: Groups | None = None, columns: Said = None
@@ -268,7 +271,7 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         known = checked(self.knowledge, self.latent_search).resolved(observations.names)
         self._check_steps()
         wanted = asked_for(self.n_latents, self.domain_sizes)
-        settings = replace(self._settings, clock=Clock(self.time_limit))
+        settings = self._within_limits(observations)
         with reporting(self.progress) as report:
             run = Run(
                 make_generator(self.random_state),
@@ -299,11 +302,6 @@ class LatentGraphLearner(LabelledResults, Bootstrapping, BaseEstimator):  # type
         self._take_over(source, solver, found, models, copies, resampler, exposure)
         self._remember(source, observations)
         return self
-
-    def understood(self, X: Rows, *, groups: Groups | None = None, columns: Said = None) -> Columns:
-        """What each column of ``X`` is taken for; correct it, and give it to :meth:`fit`."""
-        _, read = Source.read(X, groups, self.exposure, columns)
-        return understood(read, self.families, self.exposure)
 
     def _remember(self, source: Source, observations: Observations) -> None:
         """Keep what results are labelled with: the rows, and the names of their columns."""

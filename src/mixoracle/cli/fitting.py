@@ -127,6 +127,7 @@ def fit(
         n_latents=settings.get("latents"),
         domain_sizes=settings.get("sizes"),
         time_limit=settings.get("time_limit"),
+        memory_limit=_bytes(settings.get("memory_limit")),
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -159,6 +160,10 @@ def _with_states(
         for name, lost in unseen.items()
     ]
     return replace(evidence, notes=(*evidence.notes, *notes))
+
+
+def _bytes(gigabytes: float | None) -> float | None:
+    return None if gigabytes is None else 1e9 * gigabytes
 
 
 def _write_alternatives(folder: Path, learner: LatentGraphLearner) -> None:

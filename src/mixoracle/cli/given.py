@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from mixoracle._cost import Cost, cost_of
 from mixoracle.mixtures.columns import Column, read_columns
 from mixoracle.mixtures.understood import with_families
 from mixoracle.model.exposure import TOTAL, Exposure
@@ -34,6 +35,11 @@ class Input:
         if self.exposure is None:
             return self.observations
         return with_exposure(self.observations, self.exposure)
+
+    @property
+    def cost(self) -> Cost:
+        """The most that learning from them may take."""
+        return cost_of(self.learned.n_samples, sum(self.learned.widths))
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

@@ -237,6 +237,12 @@ def _sizes(
     help="Leave out what the answer can do without when the time is up.",
 )
 @click.option(
+    "--memory-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="GB",
+    help="Refuse to learn where it may take more memory.",
+)
+@click.option(
     "--latents", type=click.IntRange(min=0), metavar="M", help="How many hidden causes to find."
 )
 @click.option(
@@ -364,8 +370,14 @@ def _show_read(terminal: Console, given: Input) -> None:
     from mixoracle.report import text
 
     terminal.print(text.kinds_table(given.columns, given.observations.n_samples))
+    _show_notes(terminal, given)
+
+
+def _show_notes(terminal: Console, given: Input) -> None:
+    """What to point out, and what learning may take."""
     for note in given.notes:
         terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
+    terminal.print(f"Learning takes {given.cost}.", markup=False, soft_wrap=True)
 
 
 def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
@@ -374,10 +386,9 @@ def _show_understood(given: Input, quiet: bool, as_json: bool) -> None:
 
     held = given.learned
     document = text.understood_document(given.columns, held.names, held.n_samples, given.notes)
-    terminal = answer(document, quiet, as_json)
+    terminal = answer({**document, "most": asdict(given.cost)}, quiet, as_json)
     terminal.print(text.understood_table(given.columns, held.names, held.n_samples))
-    for note in given.notes:
-        terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
+    _show_notes(terminal, given)
     terminal.print(
         "Nothing was learned (--dry-run). To correct how the data were read, change the file that "
         "--write-columns FILE.toml leaves, and give it back by --columns FILE.toml.",

@@ -144,7 +144,8 @@ def _read_header(path: Path) -> dict[str, Any]:
     if header.get("version") not in (TABLE_VERSION, NETWORK_VERSION):
         raise FileFormatError(
             f"{path} has format version {header.get('version')!r}; this mixoracle reads "
-            f"versions {TABLE_VERSION} and {NETWORK_VERSION}"
+            f"versions {TABLE_VERSION} and {NETWORK_VERSION}: learn again, or use the mixoracle "
+            "that wrote it"
         )
     return header
 
