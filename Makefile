@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # The versions to install; the two targets below name others.
 CONSTRAINTS ?= constraints.txt
+EXTRAS ?= dev
 NEWEST := $(shell for each in python3.14 python3.13 python3.12; do $$each --version >/dev/null 2>&1 && echo $$each && break; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
@@ -39,7 +40,7 @@ test-slow: $(VENV)/.installed-dev ## the tests of real data that take long, whic
 	MIXORACLE_SLOW=1 $(BIN)/pytest tests/test_real_tests.py
 
 test-lowest: ## the tests with the oldest versions that pyproject.toml allows
-	$(MAKE) pytest VENV=.venv-lowest CONSTRAINTS=constraints-lowest.txt
+	$(MAKE) pytest VENV=.venv-lowest CONSTRAINTS=constraints-lowest.txt EXTRAS=test
 
 test-newest: ## the tests with the newest Python found and the newest versions there are
 	$(MAKE) pytest VENV=.venv-newest CONSTRAINTS=/dev/null PYTHON=$(or $(NEWEST),$(PYTHON))
@@ -81,7 +82,7 @@ $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
+	$(PIP) install -c $(CONSTRAINTS) --no-build-isolation -e '.[$(EXTRAS)]'
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from mixoracle.datasets import kind_problem
-from mixoracle.model import CPDAG, GaussianComponents, JointTable, LatentModel
 from mixoracle.report import html
 from mixoracle.report.svg import draw
 
@@ -313,18 +312,9 @@ def test_the_picture_alone_opens_too(browser, make_result, tmp_path):
     assert browser.run("document.querySelectorAll('script').length") == 0
 
 
-def test_an_answer_without_latents_is_a_page_too(browser, make_result, tmp_path):
-    model = LatentModel(
-        observed_names=["X1", "X2"],
-        latent_names=[],
-        bipartite=np.zeros((2, 0)),
-        domain_sizes=(),
-        joint=JointTable(np.array(1.0)),
-        latent_graph=CPDAG(0),
-        components=[GaussianComponents(np.zeros((1, 1)), np.ones((1, 1, 1)))] * 2,
-    )
+def test_an_answer_without_latents_is_a_page_too(browser, make_result, no_latents, tmp_path):
     path = tmp_path / "report.html"
-    path.write_text(html.render(make_result(model=model)), encoding="utf-8")
+    path.write_text(html.render(make_result(model=no_latents)), encoding="utf-8")
     browser.open(path)
     assert browser.complaints() == []
     assert browser.run(OVERLAPS) == []

@@ -159,6 +159,10 @@ def test_damage_is_said_in_one_sentence(make_result, tmp_path, damage, name):
     assert refused > 12
 
 
+UNSURE = {"row": 0, "name": None, "state": 0, "probability": 0.5}
+UNSURE |= {"second": 7, "second_probability": 0.4}
+
+
 @pytest.mark.parametrize(
     ("place", "value", "sentence"),
     [
@@ -168,7 +172,7 @@ def test_damage_is_said_in_one_sentence(make_result, tmp_path, damage, name):
         (("sample", "states", 0), [9, 9], "a row should have a state"),
         (("strip", "step"), 0, "the strip should count the states of each latent"),
         (("certainty", 0, "counts"), [], "each latent should have a histogram for each state"),
-        (("certainty", 0, "least", 0, "second"), 7, "an unsure row should have states"),
+        (("certainty", 0, "least"), [UNSURE], "an unsure row should have states"),
         (("effects", 0, "low"), [], "an effect should be one of a latent on a variable"),
         (("columns", 0, "observed"), 1, "the columns should be those of the variables"),
         (("columns", 0, "family"), "none", "a column has an unknown family"),

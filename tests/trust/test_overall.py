@@ -93,16 +93,8 @@ def test_limits_and_thin_data():
     assert judged(starts=(2, 8)).level == judged(starts=(1, 1)).level == "believe"
 
 
-def test_no_cause_is_not_put_in_doubt_by_shapes():
-    nothing = LatentModel(
-        observed_names=["X1", "X2"],
-        latent_names=[],
-        bipartite=np.zeros((2, 0)),
-        domain_sizes=(),
-        joint=JointTable(np.array(1.0)),
-        latent_graph=CPDAG(0),
-    )
-    found = overall(nothing, [failed("sec:exact")], n_samples=50, uncertain=["X1"])
+def test_no_cause_is_not_put_in_doubt_by_shapes(no_latents):
+    found = overall(no_latents, [failed("sec:exact")], n_samples=50, uncertain=["X1"])
     assert found.level == "believe"
 
 
