@@ -138,3 +138,18 @@ def test_check_for_machines(run, learned):
     verdicts = json.loads(run("check", learned, "--json").stdout)["verdicts"]
     assert len(verdicts) == len(json.loads((learned / "evidence.json").read_text())["verdicts"])
     assert all(verdict["meaning"] and verdict["if_not"] for verdict in verdicts)
+
+
+def test_thirty_causes_are_simulated_asked_and_exported(run):
+    drawn = "simulate --sparse --latents 30 --observed 80 --samples 9 --max-domain 2 --out problem"
+    assert run(*drawn.split()).exit_code == 0
+    asked = run("query", "problem/truth", "H3", "--given", "H1=0", "--json")
+    assert sum(json.loads(asked.stdout)["probabilities"]) == pytest.approx(1)
+    assert run("effect", "problem/truth", "H1", "H9").exit_code == 0
+    assert run("do", "problem/truth", "H2=1", "--of", "X7").exit_code == 0
+    assert run("export", "problem/truth", "--format", "bif", "--out", "m.bif").exit_code == 0
+    sampled = run("sample", "problem/truth", "--samples", 5, "--out", "drawn.csv")
+    assert sampled.exit_code == 0, sampled.stderr
+    all_of_them = run("query", "problem/truth", *(f"H{j + 1}" for j in range(30)))
+    assert all_of_them.exit_code == 2
+    assert "ask about fewer latents at a time" in all_of_them.stderr
