@@ -84,13 +84,15 @@ def test_twins_are_named_with_what_they_drive():
     verdict = no_twins(Bipartite([[0, 1, 0, 1], [1, 0, 0, 0], [0, 1, 1, 1]], (2, 2, 2, 3)))
     assert verdict.holds is False
     assert verdict.offenders == (("H2", "H4"),)
-    assert verdict.message == "H2 drives X1, X3 and so does H4: no data can tell them apart."
+    assert verdict.message == (
+        "The same measurements (X1, X3) are driven by H2 and by H4: no data can tell them apart."
+    )
 
 
 def test_a_childless_latent_counts_against_no_twins():
     verdict = no_twins(make_model([[1, 0]], (2, 2)))
     assert verdict.offenders == (("H2",),)
-    assert "drives nothing" in verdict.message
+    assert "Nothing is driven by" in verdict.message
 
 
 def test_a_models_own_names_are_used():
@@ -247,7 +249,7 @@ def test_a_latent_whose_halves_have_their_own_children_can_be_split():
     model = make_model([[1]] * 3, (4,), components=list(map(line_components, (rows, both, both))))
     verdict = maximality(model)
     assert verdict.offenders == (("H1", "X1"),)
-    assert verdict.message == "H1 could be two latents, of which X1 needs only one."
+    assert verdict.message == "The latent H1 could be two, of which X1 needs only one."
     model = make_model([[1]] * 2, (4,), components=list(map(line_components, (rows, columns))))
     assert maximality(model).holds is False
 

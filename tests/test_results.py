@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mixoracle import JointTable, LatentGraphLearner, LatentModel, Observations
-from mixoracle.errors import InvalidInputError
+from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.report.folder import read_result
 
 
@@ -53,6 +53,29 @@ def test_states_frame(learner):
     assert frame["P(wear)"].between(0.5, 1.0).all()
     new = table(5, seed=1).set_axis(list("abcde"))
     assert list(learner.states_frame(new).index) == list("abcde")
+
+
+def test_rows_keep_the_labels_of_their_table():
+    held = table(150)
+    labelled = held.drop(columns="part").set_axis(pd.Index(held["part"], name="part"))
+    odd = held.drop(columns="part")[1::2]
+    fitted = LatentGraphLearner(random_state=0)
+    assert fitted.fit(labelled).states_frame().index.equals(labelled.index)
+    assert fitted.learned_rows().ids == tuple(held["part"])
+    assert fitted.fit(odd).states_frame().index.equals(odd.index)
+    assert fitted.learned_rows().ids is None
+    with pytest.warns(DataWarning, match="'part'"):
+        assert fitted.fit(held).states_frame().index.equals(held.index)
+
+
+def test_xarray_keeps_the_labels_of_its_rows():
+    xarray = pytest.importorskip("xarray")
+    held = table(150)[["part", "heat", "torque", "pressure"]].set_index("part")
+    array = xarray.DataArray(held, dims=("part", "quantity"))
+    blocks = xarray.Dataset.from_dataframe(held)
+    for given in (array, blocks):
+        fitted = LatentGraphLearner(random_state=0).fit(given)
+        assert list(fitted.states_frame().index) == list(held.index)
 
 
 def test_state_means(learner):
@@ -103,7 +126,7 @@ def test_report_writes_what_the_command_line_writes(learner, tmp_path):
     result = read_result(folder)
     assert result.model.latent_names == ("wear", "seal")
     assert result.run["seed"] == 0
-    assert (folder / "states.csv").read_text().startswith("row,wear,seal,P(wear),P(seal)\nT0000,")
+    assert (folder / "states.csv").read_text().startswith("part,wear,seal,P(wear),P(seal)\nT0000,")
     with pytest.raises(InvalidInputError, match="or say replace=True"):
         learner.report(folder)
     learner.report(folder, replace=True)

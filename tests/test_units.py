@@ -79,10 +79,12 @@ def test_models_of_before_have_none(learner):
 def test_values_are_given_with_their_units(learner):
     model = learner.model_
     expected = model.query("H1", given={"weight": 5.0}).table
-    for spelled in ("5", "5 kg", "5.0kg"):
+    for spelled in ("5", "5 kg", "5.0kg", "5,0 kg", "5,0"):
         assert np.array_equal(model.query("H1", given={"weight": spelled}).table, expected)
     with pytest.raises(InvalidInputError, match="with or without its unit kg; got '5 g'"):
         model.query("H1", given={"weight": "5 g"})
+    with pytest.raises(InvalidInputError, match="got '1,234 kg': write a decimal point"):
+        model.query("H1", given={"weight": "1,234 kg"})
     with pytest.raises(InvalidInputError, match=r"speed should be given as a number, .*'fast'"):
         model.query("H1", given={"speed": "fast"})
 

@@ -36,6 +36,7 @@ from mixoracle.model.exposure import Exposure
 from mixoracle.observations import ChunkedObservations, Observations
 from mixoracle.observations.chunked import as_chunked
 from mixoracle.observations.described import Said
+from mixoracle.observations.frames import row_index
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
 from mixoracle.oracles.counts import ComponentCounts
@@ -301,6 +302,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
         self._take_over(source, solver, found, models, copies, resampler, exposure)
         self._remember(source, observations)
+        self._row_index = row_index(X)
         return self
 
     def _remember(self, source: Source, observations: Observations) -> None:

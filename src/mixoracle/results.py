@@ -34,6 +34,8 @@ from mixoracle.model.posterior import (
 from mixoracle.model.state_names import state_labels, states_of
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import conform
+from mixoracle.observations.described import ID
+from mixoracle.observations.frames import row_ids, row_index
 from mixoracle.observations.new_rows import NewRows, new_rows
 from mixoracle.observations.source import Source
 from mixoracle.report.pictured import PicturedResults
@@ -55,6 +57,7 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
     states_: Integers
     assumptions_: tuple[Verdict, ...]
     observations_: Observations | None
+    _row_index: pd.Index | None  # of the frame that was learned from
     columns_: tuple[Column, ...]
     _source: Source
     _learned_as: LatentModel  # model_ under the names that the verdicts have
@@ -106,8 +109,8 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
     def states_frame(self, X: Any = None) -> pd.DataFrame:
         """The state of each latent in each row, and its probability ``P(H1)``, as a frame.
 
-        Rows are those that were learned from, or new ones ``X``. The index holds the identifiers of
-        the rows where the data have them, and the index of a frame ``X``.
+        Rows are those that were learned from, or new ones ``X``. The index is that of the frame
+        they came in, or holds the identifiers of the rows where the data have them.
         """
         import pandas as pd
 
@@ -127,7 +130,9 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
             f"P({name})": held[j][each, states[:, j]] for j, name in enumerate(model.latent_names)
         }
         ids = getattr(rows, "ids", None)
-        index = pd.Index(ids) if ids is not None else getattr(X, "index", pd.RangeIndex(len(each)))
+        index = self._row_index if X is None else row_index(X)
+        if ids is not None and ids != row_ids(index):
+            index = pd.Index(ids)
         return pd.DataFrame(columns, index=index)
 
     def state_means(self) -> pd.DataFrame:
@@ -161,7 +166,14 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
         run = run_record(observations, evidence, source, settings, {})
         with new_folder(folder, replace=replace, how="replace=True") as target:
             result = Result(self._fitted(), evidence, run)
-            write_result(target, result, self.states_, probabilities, observations.ids)
+            write_result(
+                target,
+                result,
+                self.states_,
+                probabilities,
+                observations.ids,
+                _id_title(observations),
+            )
         return Path(folder)
 
     def write_states(self, X: Any, folder: str | PathLike[str]) -> Path:
@@ -239,8 +251,14 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
         if "observations_" in state:
-            state["observations_"] = None
+            state["observations_"] = state["_row_index"] = None
         return state
+
+
+def _id_title(observations: Observations) -> str:
+    """The column that names the rows."""
+    named = [] if observations.columns is None else observations.columns.taken(ID)
+    return named[0] if named else "row"
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ X = np.arange(12.0).reshape(4, 3)
 def made(**changes):
     held = {
         "X": scipy.sparse.csr_matrix(X),
-        "obs": pd.DataFrame(index=list("abcd")),
+        "obs": pd.DataFrame({"depth": [3.0, 1.0, 4.0, 2.0]}, index=list("abcd")),
         "var": pd.DataFrame({"module": ["m1", None, "m1"]}, index=["g1", "g2", "g3"]),
         "layers": {"counts": X + 1},
         "obsm": {
@@ -49,6 +49,9 @@ def test_layers_and_blocks(make):
     assert (both.names, both.widths) == (("m1", "protein", "X_pca"), (2, 2, 2))
     assert both.titles == ("g1", "g3", "CD3", "CD4", "X_pca[0]", "X_pca[1]")
     assert from_anndata(make(), layer=False, obsm="X_pca").names == ("X_pca",)
+    deep = from_anndata(make(), layer="counts", obs="depth")
+    assert deep.names == ("g1", "g2", "g3", "depth")
+    assert deep["depth"][:, 0].tolist() == [3.0, 1.0, 4.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,8 @@ def test_layers_and_blocks(make):
     [
         ({"layer": "count"}, "no layer 'count'; did you mean 'counts'"),
         ({"obsm": "pca"}, "no block 'pca' in obsm"),
-        ({"layer": False}, "obsm should name the blocks"),
+        ({"obs": "dept"}, "no column 'dept' in obs; did you mean 'depth'"),
+        ({"layer": False}, "they name nothing"),
     ],
 )
 def test_what_is_not_there(choices, says):

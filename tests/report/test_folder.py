@@ -16,6 +16,15 @@ from mixoracle.report.folder import (
     write_states,
 )
 
+UNSURE = {
+    "row": 3,
+    "name": None,
+    "state": 0,
+    "probability": 0.6,
+    "second": 7,
+    "second_probability": 0.4,
+}
+
 
 class Interrupted(BaseException):
     """Stands for Ctrl-C, which pytest would take for itself."""

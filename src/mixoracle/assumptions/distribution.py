@@ -100,8 +100,8 @@ def nondegeneracy_distinct(model: LatentModel) -> Verdict:
                 one, two = (state_names(model, parents, states[c]) for c in (first, second))
                 offenders.append((model.observed_names[i], ", ".join(one), ", ".join(two)))
                 sentences.append(
-                    f"{model.observed_names[i]} is distributed alike when {listed(one)} and "
-                    f"when {listed(two)}"
+                    f"the distribution of {model.observed_names[i]} is the same when {listed(one)} "
+                    f"and when {listed(two)}"
                 )
     if not offenders:
         message = "Each observed variable tells all states of its parents apart."

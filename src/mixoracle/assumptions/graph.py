@@ -18,8 +18,8 @@ def no_twins(graph: LatentModel | Bipartite) -> Verdict:
 
     Examples
     --------
-    >>> print(no_twins(Bipartite([[1, 0, 1], [0, 1, 0], [1, 1, 1]], (2, 2, 3))))
-    no twins: fails. H1 drives X1, X3 and so does H3: no data can tell them apart.
+    >>> no_twins(Bipartite([[1, 0, 1], [0, 1, 0], [1, 1, 1]], (2, 2, 3))).message
+    'The same measurements (X1, X3) are driven by H1 and by H3: no data can tell them apart.'
     """
     name, label = "no twins", "assm:twins"
     adjacency, latents, observed = named_graph(graph)
@@ -33,14 +33,12 @@ def no_twins(graph: LatentModel | Bipartite) -> Verdict:
         names = tuple(latents[j] for j in group)
         if not driven:
             offenders.append(names)
-            verb = "drives" if len(names) == 1 else "drive"
-            sentences.append(f"{listed(names)} {verb} nothing: no data can show it")
+            sentences.append(f"nothing is driven by {listed(names)}: no data can show it")
         elif len(names) > 1:
             offenders.append(names)
-            others = listed(names[1:])
-            verb = "does" if len(names) == 2 else "do"
             sentences.append(
-                f"{names[0]} drives {driven} and so {verb} {others}: no data can tell them apart"
+                f"the same measurements ({driven}) are driven by {' and by '.join(names)}: no data "
+                "can tell them apart"
             )
     if not offenders:
         return Verdict(name, label, True, "No two latents drive the same observed variables.")

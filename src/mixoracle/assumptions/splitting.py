@@ -60,15 +60,15 @@ def maximality(model: LatentModel) -> Verdict:
     offenders = tuple((model.latent_names[j], *split) for j, split in splits.items() if split)
     if offenders:
         sentences = [
-            f"{split[0]} could be two latents, of which {listed(split[1:])} "
+            f"the latent {split[0]} could be two, of which {listed(split[1:])} "
             f"{'needs' if len(split) == 2 else 'need'} only one"
             for split in offenders
         ]
         return Verdict(name, label, False, sentences_of(sentences), offenders)
     if undecided:
         message = (
-            f"{listed(model.latent_names[j] for j in undecided)} has more than "
-            f"{_MAX_DEALT_STATES} states and some joint states are empty; too many ways to split."
+            f"There are too many ways to split {listed(model.latent_names[j] for j in undecided)}: "
+            f"more than {_MAX_DEALT_STATES} states, and some joint states are empty."
         )
         return Verdict(name, label, None, message)
     return Verdict(name, label, True, "Splitting any latent in two would make twins.")

@@ -50,7 +50,9 @@ class Verdict:
             )
 
     def __str__(self) -> str:
-        word = {True: "holds", False: "fails", None: "cannot be seen in these data"}[self.holds]
+        word = {True: "holds", False: "fails", None: "cannot be checked with these data"}[
+            self.holds
+        ]
         return f"{self.name}: {word}. {self.message}"
 
 
@@ -83,5 +85,5 @@ def sentences_of(clauses: Sequence[str]) -> str:
     """Join the first few clauses into sentences and count the rest."""
     shown = [f"{clause[0].upper()}{clause[1:]}." for clause in clauses[:_NAMED]]
     if len(clauses) > _NAMED:
-        shown.append(f"And {len(clauses) - _NAMED} more of the kind.")
+        shown.append(f"And {len(clauses) - _NAMED} more like it.")
     return " ".join(shown)

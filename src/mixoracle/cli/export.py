@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Write RESULT, a folder that learn made, for other programs.
 
-    bif and xmlbif hold P(H) for Bayesian networks (pyAgrum, pgmpy, bnlearn, GeNIe), dagitty, dot
+    bif and xmlbif hold P(H) for Bayesian networks (pyAgrum, pgmpy, bnlearn), dagitty, dot
     and graphml the graph, and json the whole model.
     """
     from mixoracle.model import LatentModel, export

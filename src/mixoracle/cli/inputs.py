@@ -121,8 +121,8 @@ def _guess_note(columns: Sequence[Column]) -> str:
     if not parts:
         return ""
     return (
-        f"numbers were read by their values: {' and '.join(parts)}; --family NAME=gaussian reads "
-        "them as numbers of any size"
+        f"whole numbers were recognised by their values: {' and '.join(parts)}; "
+        "--family NAME=gaussian treats them as continuous"
     )
 
 

@@ -37,7 +37,9 @@ def consistency(candidate: Candidate, trouble: str, residual: float) -> Verdict:
             f"each count is an estimate of its own; one differs from what Γ says by a factor of "
             f"{np.exp(residual):.3g}",
         )
-    return Verdict(name, label, True, "all counts are products of the domain sizes as they came")
+    return Verdict(
+        name, label, True, "all counts are products of the numbers of states, without correction"
+    )
 
 
 def _several_each(candidate: Candidate, n_observed: int) -> str:

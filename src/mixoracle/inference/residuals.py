@@ -73,14 +73,14 @@ def _independence(
         ):
             offenders.append((strength, names[first], names[second]))
     if not offenders:
-        return Verdict(name, label, True, "no two variables are dependent beyond the latents")
+        return Verdict(name, label, True, "no two variables are dependent given the latents")
     offenders.sort(reverse=True)
     strength, first_name, second_name = offenders[0]
     return Verdict(
         name,
         label,
         False,
-        f"{first_name} and {second_name} are still dependent when the hidden state is known (mean "
+        f"within the hidden states, {first_name} and {second_name} are still dependent (mean "
         f"correlation {strength:.2f}; {len(offenders)} of {len(pairs)} pairs are): a latent or a "
         "state may be missing, or one measurement acts on the other",
         tuple((one, other) for _, one, other in offenders),
@@ -126,7 +126,10 @@ def _family(tails: list[_Tails | None], names: Sequence[str], settings: Settings
     typical = float(np.median([held.ratio for held, _ in known]))
     if not heavy:
         return Verdict(
-            name, label, True, f"tails as of normal components ({typical:.2f} times as heavy)"
+            name,
+            label,
+            True,
+            f"the tails are like those of normal ones ({typical:.2f} times as heavy)",
         )
     worst, which = heavy[0]
     return Verdict(

@@ -77,7 +77,7 @@ def check(
     figures = f"{without - alone:.2f} against {by_states - alone:.2f} nats a row"
     if without > by_states:
         return _failed(
-            "these data look like a continuous cause: it would explain more of what goes together "
+            "these data look like a continuous cause: it would explain the dependence better "
             f"than the states do ({figures}), {_UNREAD}"
         )
     order = np.argsort(prepared.rows[whole])
@@ -103,7 +103,7 @@ def _not_judged(
     """Why no continuous cause can be looked for, in words; empty if it can."""
     judged = all(encoder.is_shape_judged for encoder in prepared.encoders)
     if not judged or prepared.n_observed < 2 or graph.n_latent == 0:
-        return "no continuous cause was looked for in such data"
+        return "a continuous cause is not tested in data of this kind"
     together = np.hstack(blocks)
     if len(together) < settings.priors.rows_per_component * together.shape[1]:
         return "too few whole rows to look for a continuous cause"

@@ -6,6 +6,7 @@ variable are its components, one for each configuration of its parents.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 Variable = str | int
 Resolved = tuple[bool, int]  # whether it is a latent, and which
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
 
 def resolve_all(model: LatentModel, of: Variable | Sequence[Variable]) -> list[Resolved]:
@@ -187,16 +190,19 @@ def _coded(model: LatentModel, observed: int, value: Any) -> Any:
 
 
 def _number(reading: Reading, observed: int, place: int, cell: str) -> float:
-    """A number that is spelled, with the unit of its column or without."""
+    """A number that is spelled, with the unit of its column or without, its comma decimal."""
     unit = reading.units[observed][place]
-    bare = cell.strip().removeprefix(unit).removesuffix(unit)
+    bare = cell.strip().removeprefix(unit).removesuffix(unit).strip()
+    # '1,234' may set thousands apart: it is refused.
+    decimal = _DECIMAL_COMMA.fullmatch(bare) and not _THOUSANDS.fullmatch(bare)
     try:
-        return float(bare)
+        return float(bare.replace(",", ".") if decimal else bare)
     except ValueError as error:
         raise InvalidInputError(
             f"{reading.columns[observed][place]} should be given as a number"
             + (f", with or without its unit {unit}" if unit else "")
             + f"; got {cell!r}"
+            + (": write a decimal point" if "," in bare else "")
         ) from error
 
 

@@ -23,6 +23,7 @@ def from_anndata(
     *,
     layer: str | Literal[False] | None = None,
     obsm: str | Iterable[str] = (),
+    obs: str | Iterable[str] = (),
     groups: Groups = None,
 ) -> Observations:
     """Take one layer of an AnnData object, and blocks of its ``obsm``.
@@ -34,6 +35,9 @@ def from_anndata(
         The layer with the values; None is ``X``, False takes blocks of ``obsm`` alone.
     obsm : one key or several
         Each is one observed variable, such as ``"protein"``.
+    obs : one column of ``adata.obs`` or several
+        Each is one observed variable. The exposure of the counts has to be among them:
+        ``obs="total_counts"`` for ``LatentGraphLearner(exposure="total_counts")``.
     groups : as in :meth:`Observations.from_frame`, or the name of a column of ``adata.var``
         Which genes make one variable; genes without a group (missing) are left out.
 
@@ -48,10 +52,13 @@ def from_anndata(
     keys = [obsm] if isinstance(obsm, str) else list(obsm)
     ids = tuple(map(str, adata.obs_names))
     parts = [_block(adata, key) for key in keys]
+    parts += [_annotation(adata, key) for key in ([obs] if isinstance(obs, str) else obs)]
     if layer is not False:
         parts.insert(0, _of_layer(adata, layer, groups))
     elif not parts:
-        raise InvalidInputError("with layer=False obsm should name the blocks; it names none")
+        raise InvalidInputError(
+            "with layer=False, obsm or obs should name what to take; they name nothing"
+        )
     return Observations(
         np.hstack([part.values for part in parts]),
         checked_names(name for part in parts for name in part.names),
@@ -77,6 +84,13 @@ def _of_layer(adata: Any, layer: str | None, groups: Groups) -> Observations:
         owners = dict(zip(frame.columns, owner[there].astype(str), strict=True))
         return Observations.from_frame(frame, groups=owners.__getitem__, keep=True)
     return Observations.from_frame(frame, groups=groups, keep=True)
+
+
+def _annotation(adata: Any, key: str) -> Observations:
+    if key not in adata.obs:
+        known = list(map(str, adata.obs))
+        raise InvalidInputError(f"there is no column {key!r} in obs{did_you_mean(key, known)}")
+    return Observations.from_frame(adata.obs[[key]], keep=True)
 
 
 def _block(adata: Any, key: str) -> Observations:

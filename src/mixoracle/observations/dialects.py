@@ -157,7 +157,8 @@ def _encoding(path: Path) -> str:
     for encoding in _WESTERN:
         if _decodes(path, encoding) and not set(start) & {*range(9), *range(14, 32)}:
             warnings.warn(
-                f"{path} is not UTF-8 and was read as Latin-1; say encoding= if letters look wrong",
+                f"the file {path} is not UTF-8 and was read as Latin-1; give encoding= if letters "
+                "look wrong",
                 DataWarning,
                 stacklevel=6,
             )

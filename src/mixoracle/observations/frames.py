@@ -74,7 +74,31 @@ def _from_data_array(X: Any) -> pd.DataFrame | None:
 
     if len(X.dims) != 2 or X.dims[1] not in X.coords:
         return None
-    return pd.DataFrame(np.asarray(X.values), columns=list(X.coords[X.dims[1]].values))
+    names = list(X.coords[X.dims[1]].values)
+    return pd.DataFrame(np.asarray(X.values), columns=names, index=row_index(X))
+
+
+def row_index(X: Any) -> pd.Index | None:
+    """The labels that a table has for its rows; None where it has none."""
+    package = type(X).__module__.partition(".")[0]
+    if hasattr(X, "iloc"):
+        return X.index  # type: ignore[no-any-return]
+    if package == "anndata":
+        return X.obs_names  # type: ignore[no-any-return]
+    if package == "xarray" and hasattr(X, "dims"):
+        rows = _dimension_of_rows(X) if hasattr(X, "data_vars") else X.dims[0]
+        return X.indexes.get(rows)  # type: ignore[no-any-return]
+    return None
+
+
+def row_ids(index: pd.Index | None) -> tuple[str, ...] | None:
+    """The names of the rows that an index holds; None where it only counts rows."""
+    counts = index is None or (index.name is None and index.dtype.kind in "iu")
+    if index is None or counts or type(index).__name__ == "RangeIndex":
+        return None
+    if index.nlevels > 1:
+        return tuple(" ".join(map(str, label)) for label in index)
+    return tuple(map(str, index))
 
 
 def as_blocks(X: Any) -> dict[str, Any] | None:
@@ -85,17 +109,23 @@ def as_blocks(X: Any) -> dict[str, Any] | None:
 
 
 def _from_data_set(X: Any) -> dict[str, Any]:
-    """One block for each variable; the rows are along the dimension that all of them share."""
+    """One block for each variable."""
+    rows = _dimension_of_rows(X)
+    return {
+        str(name): np.asarray(held.transpose(rows, ...).values)
+        for name, held in X.data_vars.items()
+    }
+
+
+def _dimension_of_rows(X: Any) -> Any:
+    """The dimension that all variables of a data set share."""
     shared = [dim for dim in X.dims if all(dim in held.dims for held in X.data_vars.values())]
     if len(shared) != 1:
         raise InvalidInputError(
             "the variables of a data set should share one dimension, that of the cases; they share "
             f"{shown(map(str, shared)) or 'none'}: select, or give a dict of arrays"
         )
-    return {
-        str(name): np.asarray(held.transpose(shared[0], ...).values)
-        for name, held in X.data_vars.items()
-    }
+    return shared[0]
 
 
 def as_dense(X: Any) -> Any:

@@ -21,7 +21,7 @@ from mixoracle.observations.columns import (
     row_names,
 )
 from mixoracle.observations.described import Columns
-from mixoracle.observations.frames import as_dense, as_frame, flat_frame
+from mixoracle.observations.frames import as_dense, as_frame, flat_frame, row_ids
 from mixoracle.observations.grouping import Choices, column_names
 from mixoracle.observations.input_columns import InputColumns, shown
 from mixoracle.observations.screening import reason_of_series, screened
@@ -127,7 +127,9 @@ def screened_frame(frame: pd.DataFrame, columns: InputColumns, choices: Choices)
 def gathered_columns(frame: pd.DataFrame, columns: InputColumns, choices: Choices) -> Gathered:
     """Take the columns of a flat frame, screened already."""
     own = choices.id_position(columns)
-    ids = None if own is None else row_names(frame.iloc[:, own].tolist(), columns.describe(own))
+    ids = row_ids(frame.index)
+    if own is not None:
+        ids = row_names(frame.iloc[:, own].tolist(), columns.describe(own))
 
     def encoded(position: int, categorical: bool) -> Encoded:
         what, unit = columns.describe(position), choices.said.unit(columns.title(position))

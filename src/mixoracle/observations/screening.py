@@ -37,6 +37,10 @@ _MOST_CELLS = 50_000_000
 _NAMING_SHARE = 0.5
 # Steps between row numbers or clock times are equal but for rounding.
 _EQUAL_STEPS = 1e-6
+# Whole numbers of ten digits and more, no two of them equal, are barcodes and the like.
+_LEAST_BARCODE = 1e9
+# Seconds since 1970, between 2001 and 2036; programs also count thousandths and millionths.
+_SECONDS = (1e9, 2.1e9)
 
 EMPTY = "empty"
 CONSTANT = "the same in every row"
@@ -83,9 +87,10 @@ def reason_of_numbers(label: str, numbers: Floats) -> str:
         return CONSTANT if len(distinct) else EMPTY
     if len(present) == len(numbers) and _has_equal_steps(numbers):
         return ROW_NUMBERS
-    if whole and _are_days(distinct):
+    if whole and (_are_days(distinct) or _are_seconds(present)):
         return DATES
-    return IDENTIFIER if whole and all_different and names_rows(label) else ""
+    names = names_rows(label) or bool(distinct[0] >= _LEAST_BARCODE)
+    return IDENTIFIER if whole and all_different and names else ""
 
 
 def reason_of_series(label: str, series: pd.Series[Any], spelling: Spelling = NO_REMARKS) -> str:
@@ -147,6 +152,14 @@ def names_rows(label: str) -> bool:
 def _has_equal_steps(numbers: Floats) -> bool:
     steps = np.diff(numbers)
     return bool(steps[0] != 0 and np.all(np.abs(steps - steps[0]) <= _EQUAL_STEPS * abs(steps[0])))
+
+
+def _are_seconds(numbers: Floats) -> bool:
+    """Whether numbers that never fall from row to row are seconds since 1970, or parts of them."""
+    low, high = _SECONDS
+    return bool(np.all(np.diff(numbers) >= 0)) and any(
+        low * scale <= numbers[0] and numbers[-1] <= high * scale for scale in (1.0, 1e3, 1e6, 1e9)
+    )
 
 
 def _are_days(distinct: Floats) -> bool:

@@ -18,7 +18,14 @@ from mixoracle.model.reading import Repeated, learned_reading
 from mixoracle.observations.choosing import with_description
 from mixoracle.observations.described import Columns, Said
 from mixoracle.observations.exposure import with_own_group
-from mixoracle.observations.frames import as_blocks, as_dense, as_frame, flat_frame
+from mixoracle.observations.frames import (
+    as_blocks,
+    as_dense,
+    as_frame,
+    flat_frame,
+    row_ids,
+    row_index,
+)
 from mixoracle.observations.gathering import as_array, gathered_columns, screened_frame
 from mixoracle.observations.grouping import Choices
 from mixoracle.observations.input_columns import InputColumns
@@ -145,7 +152,7 @@ class Source:
             return X
         blocks = as_blocks(X)
         if blocks is not None:
-            return Observations.from_arrays(blocks)
+            return replace(Observations.from_arrays(blocks), ids=row_ids(row_index(X)))
         frame = as_frame(X)
         if frame is not None:
             return self._observe_frame(*flat_frame(frame))

@@ -64,7 +64,7 @@ def relations_of(model: LatentModel, pairs: Sequence[PairSupport], latent: int) 
             lines.append(f"Depends on {other}, direction open{support}.")
     if not lines and all(pair.claim is Claim.ABSENT for pair in pairs if latent in _both(pair)):
         return ["Independent of the other hidden causes."]
-    return lines or ["No edge to another hidden cause was seen."]
+    return lines or ["No edge to another hidden cause was found."]
 
 
 def edge_supports(pairs: Iterable[PairSupport]) -> dict[tuple[int, int], float]:
@@ -131,11 +131,11 @@ def _not_seen(names: Sequence[str], pairs: Sequence[PairSupport]) -> list[str]:
     largest = max(pair.visible for pair in pairs)
     named = _joined(names, pairs, lambda pair: _support(pair.adjacency))
     size = (
-        "and no association, however strong, would have been seen reliably"
+        "no association, however strong, would be detected reliably"
         if largest >= 1.0
-        else f"an association of Cramér's V = {largest:.2g} would have been seen in 80 % of samples"
+        else f"an association of Cramér's V = {largest:.2g} is detected in 80 % of samples"
     )
-    return [f"A direct effect between {named} was not seen, but is not ruled out; {size}."]
+    return [f"No direct effect between {named} was found, but none is ruled out: {size}."]
 
 
 def _least_absent(pairs: Iterable[PairSupport]) -> str:

@@ -124,7 +124,7 @@ def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iter
             more = ", …" if len(rows) > MAX_ROWS_NAMED else ""
             was, case = ("was", "case") if len(rows) == 1 else ("were", "cases")
             yield (
-                f"{name}: {len(rows):,} of {len(column):,} values {was} treated as missing, "
+                f"{len(rows):,} of {len(column):,} values of {name} {was} treated as missing, "
                 f"because no other value is near ({case} {named}{more})"
             )
 
@@ -135,8 +135,8 @@ def _repeated_notes(columns: Sequence[Column]) -> Iterator[str]:
         if column.repeated:
             values = ", ".join(f"{value:.6g}" for value in column.repeated[:MAX_ROWS_NAMED])
             yield (
-                f"{column.title}: exactly {values} occurs far more often than the numbers next to "
-                "it, and was treated as missing"
+                f"exactly {values} occurs in {column.title} far more often than the numbers "
+                "next to it, and was treated as missing"
             )
 
 
@@ -144,8 +144,8 @@ def _resolution_notes(fitted: LatentGraphLearner) -> Iterator[str]:
     """That a coarser answer was taken, why, and what the answers along the path are."""
     if isfinite(fitted.resolution_):
         yield (
-            "the components have another shape than was assumed, so states are told apart only "
-            "where several measurements show them (as if the data were believed up to "
+            "the components do not have the assumed shape, so only states that several "
+            "measurements share are distinguished (resolution: "
             f"{fitted.resolution_:,.0f} rows)"
         )
     if len(fitted.resolutions_) > 1:
@@ -153,7 +153,7 @@ def _resolution_notes(fitted: LatentGraphLearner) -> Iterator[str]:
             f"{_believed(answer.finest, answer.coarsest)}: {_states(answer.domain_sizes)}"
             for answer in fitted.resolutions_
         )
-        yield f"answers from fine to coarse, by how many rows the data are believed: {answers}"
+        yield f"answers from the finest resolution to the coarsest, in rows: {answers}"
 
 
 def _believed(finest: float, coarsest: float) -> str:

@@ -25,7 +25,8 @@ from mixoracle.report.charts import bar, count_of, likeliest_states, symbol_path
 from mixoracle.report.colours import state_colours
 from mixoracle.report.components import component_table, item_tables
 from mixoracle.report.evidence import Count, Evidence, Step
-from mixoracle.report.lettering import page_environment, printable, shortened
+from mixoracle.report.lettering import full, page_environment, printable, shortened
+from mixoracle.report.meanings import meaning_of
 from mixoracle.report.next_steps import next_steps
 from mixoracle.report.page_data import page_data
 from mixoracle.report.profiles import MAX_PROFILE_LINES, ProfileLine, is_item, profile_of
@@ -120,6 +121,8 @@ def _environment() -> Environment:
         symbol=symbol_path,
         average=_average,
         rows_of=_rows_of,
+        meaning_of=meaning_of,
+        full=full,
     )
     return environment
 
@@ -223,12 +226,19 @@ def _measurement(model: LatentModel, evidence: Evidence, i: int) -> dict[str, An
     in_profile = is_item(evidence.columns, i)
     return {
         "name": model.observed_names[i],
+        "heading": _heading(model, evidence, i),
         "parents": [model.latent_names[j] for j in model.parents(i)],
         # The share of the variation that a picture of points shows.
         "shown": evidence.scatters[i].shown if evidence.scatters[i].points else None,
         "missing": sum(own) / (evidence.n_samples * len(own)),
         "table": None if in_profile else component_table(model, evidence.columns, i),
     }
+
+
+def _heading(model: LatentModel, evidence: Evidence, i: int) -> str:
+    """The name of a measurement, with its unit where it is one column."""
+    own = [column for column in evidence.columns if column.observed == i]
+    return own[0].heading if len(own) == 1 else model.observed_names[i]
 
 
 def _panel(model: LatentModel, evidence: Evidence, j: int) -> dict[str, Any]:

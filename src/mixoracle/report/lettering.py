@@ -107,3 +107,13 @@ def page_environment(package: str) -> Environment:
     environment.filters["xml"] = lambda text: Markup(escaped(text))
     environment.filters["px"] = lambda value, digits=1: f"{value:.{digits}f}"
     return environment
+
+
+def sentence(text: str) -> str:
+    """The text with its first letter large; k(S) and the like stay as they are."""
+    return f"{text[:1].upper()}{text[1:]}" if text[1:2].isalpha() or text[1:2] == " " else text
+
+
+def full(text: str) -> str:
+    """A sentence with its full stop."""
+    return sentence(text) + ("" if text.endswith((".", "!", "?")) else ".")

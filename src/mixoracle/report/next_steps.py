@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from mixoracle.model import LatentModel
 from mixoracle.report.evidence import Evidence
-from mixoracle.report.lettering import shortened
-from mixoracle.report.words import listed, sentence
+from mixoracle.report.lettering import sentence, shortened
+from mixoracle.report.words import listed
 from mixoracle.trust.edges import Claim
 
 # The reasons of a verdict end with their remedy after these words.
@@ -28,8 +28,8 @@ def next_steps(model: LatentModel, evidence: Evidence) -> list[str]:
     ]
     if unsure:
         steps.append(
-            f"Do not rely on the states of unsure rows ({', '.join(unsure)}); states.csv has the "
-            "probability of each state."
+            f"Do not rely on the states of uncertain cases ({', '.join(unsure)}); states.csv has "
+            "their probabilities."
         )
     loose = [
         f"{names[pair.first]} and {names[pair.second]}"
@@ -39,15 +39,15 @@ def next_steps(model: LatentModel, evidence: Evidence) -> list[str]:
     if loose:
         steps.append(
             f"To settle the direction between {listed(loose)}, change one of them in an "
-            "experiment, or say what is known about it (--knowledge)."
+            "experiment, or declare what you know about it (--knowledge)."
         )
     if any(names is None for names in model.state_names):
         steps.append(
-            "Give the causes and states names, once their profiles have told you what they are "
-            "(mixoracle rename)."
+            "Name the causes and states once you know from their profiles what they are (mixoracle "
+            "rename)."
         )
     if evidence.support is None:
-        steps.append("See what is found again in parts of the data (mixoracle learn --bootstrap).")
+        steps.append("Check how stable the answer is (mixoracle learn --bootstrap 100).")
     steps.append("Classify new cases with this model (mixoracle predict).")
     return steps
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mixoracle.model import LatentModel
 from mixoracle.report import words
 from mixoracle.report.evidence import Evidence
+from mixoracle.report.lettering import full
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +28,7 @@ class Summary:
         yield "For it:", words.trust(model, evidence)
         doubts = words.doubts(model, evidence)
         yield "Against it:", doubts or ["Nothing in the evidence speaks against the answer."]
-        yield "Notes:", [f"{words.sentence(note)}." for note in evidence.notes]
+        yield "Notes:", [full(note) for note in evidence.notes]
 
     def __str__(self) -> str:
         lines = []

@@ -24,6 +24,8 @@ from mixoracle.model import LatentModel
 from mixoracle.observations.columns import spelled_number
 from mixoracle.report import words
 from mixoracle.report.evidence import Evidence
+from mixoracle.report.lettering import full
+from mixoracle.report.meanings import meaning_of
 from mixoracle.report.resampling import stability
 from mixoracle.report.words import by_kind
 from mixoracle.trust.edges import PairSupport
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 _MARKS = {
     True: Text("holds", style="green"),
     False: Text("fails", style="bold red"),
-    None: Text("cannot be seen", style="yellow"),
+    None: Text("cannot be checked", style="yellow"),
 }
 # A terminal has no room for more columns side by side.
 _MOST_COLUMNS = 20
@@ -68,11 +70,11 @@ def verdicts_explained(verdicts: Iterable[Verdict]) -> Group:
     """Each assumption in plain words: its meaning, its verdict, and the remedy if it fails."""
     parts: list[Any] = []
     for verdict in verdicts:
-        meaning = words.meaning_of(verdict)
+        meaning = meaning_of(verdict)
         parts.append(
             Text.assemble(_MARKS[verdict.holds], "  ", (meaning.title, "bold"), f"  {verdict.name}")
         )
-        lines = [meaning.meaning, f"Found: {words.sentence(verdict.message)}"]
+        lines = [meaning.meaning, f"Found: {full(verdict.message)}"]
         if verdict.holds is False:
             lines.append(f"What now: {meaning.if_not}")
         parts.append(Padding(Text("\n".join(lines)), (0, 0, 1, 4)))
@@ -272,8 +274,8 @@ def verdict_documents(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
             "label": verdict.label,
             "verdict": _MARKS[verdict.holds].plain,
             "message": verdict.message,
-            "meaning": words.meaning_of(verdict).meaning,
-            "if_not": words.meaning_of(verdict).if_not,
+            "meaning": meaning_of(verdict).meaning,
+            "if_not": meaning_of(verdict).if_not,
         }
         for verdict in verdicts
     ]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixoracle.assumptions import Verdict
 from mixoracle.families import registry
 from mixoracle.families.exposure import EXPOSURE
 from mixoracle.mixtures.columns import Column, of_the_table
@@ -19,7 +18,8 @@ from mixoracle.report import claims
 from mixoracle.report.charts import counted_states
 from mixoracle.report.evidence import Alternative, Evidence
 from mixoracle.report.gathering import rare_states
-from mixoracle.report.lettering import shortened
+from mixoracle.report.lettering import full, shortened
+from mixoracle.report.meanings import meaning_of
 
 # Below these a number is pointed out to the reader.
 WEAK_CONFIDENCE = 0.9
@@ -37,103 +37,6 @@ _STATE_LETTERS = 120
 _POSITIVE = "assump:strong:NZ"
 _SINGLE = "The candidate with a single hidden cause"
 _FACTORED = "The candidate with several hidden causes"
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """One assumption for a reader who has not seen the paper."""
-
-    title: str
-    meaning: str
-    if_not: str
-    # Whether the answer itself is in doubt where it fails, and not only how it was found.
-    matters: bool = True
-
-
-MEANINGS = {
-    "assm:twins": Meaning(
-        "Every hidden cause leaves its own trace",
-        "No two hidden causes drive exactly the same measurements, and each drives at least one.",
-        "Two such causes look like one with more states; add a measurement that only one of them "
-        "drives.",
-    ),
-    "assm:minimal": Meaning(
-        "No hidden cause is really two",
-        "No cause could be split into two simpler ones that explain the data equally well.",
-        "The cause that is named may be a combination of two simpler ones; the data cannot decide.",
-    ),
-    "assump:strong:NZ": Meaning(
-        "Every combination of states occurs",
-        "Each joint state of the hidden causes happens now and then, however rarely.",
-        "Where a combination never occurs, another set of causes may explain the data as well; "
-        "more cases, or cases chosen to include the rare combination, help.",
-    ),
-    "assump:strong:SDC": Meaning(
-        "Every state shows in the measurements",
-        "A measurement looks different in each state of the causes that drive it.",
-        "A measurement that looks the same in two states hides the difference; its count of "
-        "components is too small. A finer measurement, or leaving it out, helps.",
-    ),
-    "assum:ssc": Meaning(
-        "Every hidden cause has something of its own",
-        "Of any two causes, each drives something that the other does not.",
-        "The measurements that each cause drives can still be right, but the probabilities of the "
-        "states and the arrows among the hidden causes are not identifiable; add a measurement "
-        "that one cause alone drives.",
-    ),
-    "thm:hidden-bipartite:eff": Meaning(
-        "Small groups of measurements suffice",
-        "Counts over few measurements at a time show which measurements each cause drives.",
-        "The slower exact method was needed; the answer itself is not in doubt for this reason.",
-        matters=False,
-    ),
-    "thm:recovery:eff": Meaning(
-        "The quick method applies",
-        "The sets of measurements that the causes drive are linearly independent.",
-        "The slower exact method was needed; the answer itself is not in doubt for this reason.",
-        matters=False,
-    ),
-    "obs:counting": Meaning(
-        "The counts fit together",
-        "The numbers of components seen in single measurements and in groups of them agree with "
-        "one set of hidden causes.",
-        "The data contradict the model somewhere: measurements may influence each other, or "
-        "components overlap too much to be counted. More cases, or leaving out the measurement "
-        "that is named, helps.",
-    ),
-    "sec:bg": Meaning(
-        "The hidden causes explain every dependence",
-        "Given the states of the hidden causes, the measurements are independent of each other.",
-        "The measurements that are named influence each other, or share a cause that was not "
-        "found. Put them together into one measurement, or leave one of them out.",
-    ),
-    "sec:exact": Meaning(
-        "The components have the shape that was assumed",
-        "Within one component, cases scatter as the assumed kind of distribution says.",
-        "The probabilities of the states of single cases are approximate, because of the "
-        "measurements that are named; a transformation, such as the logarithm, may help.",
-    ),
-    "continuous": Meaning(
-        "The causes are discrete",
-        "States explain more of what goes together than a cause that varies continuously would.",
-        "Something that varies continuously (a size, a temperature, a drift) may be behind these "
-        "data. States are then steps along it, and their number means little: a factor analysis "
-        "may fit better.",
-    ),
-    "background": Meaning(
-        "Background knowledge is honoured",
-        "Each hidden cause that was described beforehand was found, with the number of states and "
-        "the measurements that it was said to have.",
-        "The data contradict a statement about the hidden causes that are named, or it fits "
-        "several of them. Check it: their names, and the arrows between them, may be wrong.",
-    ),
-}
-_UNKNOWN = "The paper explains this condition."
-
-
-def meaning_of(verdict: Verdict) -> Meaning:
-    """The plain words for an assumption, or its own name where there are none."""
-    return MEANINGS.get(verdict.label, Meaning(sentence(verdict.name), _UNKNOWN, _UNKNOWN))
 
 
 def headline(model: LatentModel, evidence: Evidence) -> str:
@@ -195,7 +98,7 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
     names = model.observed_names
     empty = emptiness(model, evidence)
     sentences = [
-        f"{meaning_of(verdict).title}: not so. {sentence(verdict.message)}"
+        f"{meaning_of(verdict).failed}. {full(verdict.message)}"
         for verdict in evidence.failed
         # Which joint states never occur is said below, with those that hardly do.
         if meaning_of(verdict).matters and not (empty and verdict.label == _POSITIVE)
@@ -220,14 +123,15 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
         )
     if evidence.repairs:
         sentences.append(
-            f"{_n(len(evidence.repairs), 'count')} had to be repaired to fit with the others."
+            f"{_n(len(evidence.repairs), 'component count')} had to be corrected to agree with the "
+            "others."
         )
     better = [other for other in evidence.alternatives if other.bic_gap < 0]
     if better:
         sentences.append(
-            f"{alternative_title(model, better[0])} {fits(better[0])}, but was passed over: it "
-            "contradicts what is known, leaves joint states empty, or has states that only mend a "
-            "shape."
+            f"{alternative_title(model, better[0])} {fits(better[0])}, but was rejected: it "
+            "contradicts the background knowledge, leaves joint states empty, or has states that "
+            "only compensate for the shape of a distribution."
         )
     close = [other for other in evidence.alternatives if 0 <= other.bic_gap < CLOSE_BIC]
     if len(close) == 1:
@@ -295,7 +199,7 @@ def trust(model: LatentModel, evidence: Evidence) -> list[str]:
     sentences = []
     decided = [verdict for verdict in evidence.verdicts if verdict.holds is not None]
     if decided and not evidence.failed:
-        sentences.append("Every assumption that could be checked on the answer holds.")
+        sentences.append("Every assumption that could be checked holds.")
     separations = [
         scatter.separation
         for i, scatter in enumerate(evidence.scatters)
@@ -309,7 +213,7 @@ def trust(model: LatentModel, evidence: Evidence) -> list[str]:
             "measurements together do."
         )
     if evidence.residual < NO_REMAINDER and model.n_latent:
-        sentences.append("The hidden causes explain the counts exactly.")
+        sentences.append("The graph reproduces all component counts.")
     return sentences
 
 
@@ -317,11 +221,6 @@ def listed(names: Sequence[str], most: int = _LISTED) -> str:
     """Names in one line, the rest counted."""
     shown = ", ".join(shortened(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def sentence(text: str) -> str:
-    """The text with its first letter large."""
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _n(number: int, noun: str) -> str:
@@ -379,6 +278,6 @@ def missing_note(columns: Sequence[Column], n_samples: int) -> str:
     share = missing / cells
     shown = "less than 0.1 %" if share < 0.001 else f"{100 * share:.1f} %"
     return (
-        f"{missing:,} of {cells:,} cells are missing ({shown}); what is there is used, and "
-        "nothing is filled in"
+        f"{missing:,} of {cells:,} cells are missing ({shown}); the others are used, and nothing "
+        "is imputed"
     )

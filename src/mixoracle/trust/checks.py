@@ -92,7 +92,7 @@ def hidden_twins(model: LatentModel, verdict: Verdict) -> Verdict:
         divisor = next((d for d in range(2, int(size**0.5) + 1) if size % d == 0), None)
         if divisor is not None:
             clauses.append(
-                f"{name} may be one cause with {size} states, or two with {divisor} and "
+                f"the cause {name} may be one with {size} states, or two with {divisor} and "
                 f"{size // divisor} that drive the same measurements: these data cannot tell"
             )
     return replace(verdict, holds=None, message=sentences_of(clauses)) if clauses else verdict
@@ -128,7 +128,7 @@ def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
         )
         return replace(verdict, holds=None, message=message, offenders=())
     clauses = [
-        f"{listed(state)} never occurs, though about {cases:.0f} cases were to be expected"
+        f"the joint state {listed(state)} never occurs, though {cases:.0f} cases were expected"
         for state, cases in sorted(found.items(), key=lambda item: -item[1])
     ]
     together = f"several may be one with {n_states - n_empty} states" if whole else "a part of one"

@@ -61,7 +61,7 @@ _CONSEQUENCES: dict[str, tuple[bool, str, str]] = {
     "assump:strong:NZ": (
         False,
         "how many causes there are",
-        "add cases of the combination that is missing, or say what is known about the causes",
+        "add cases of the missing combination, or declare what you know about the causes",
     ),
     "assump:strong:SDC": (False, "the states", "measure more finely, or leave the measurement out"),
     "assum:ssc": (
@@ -69,13 +69,13 @@ _CONSEQUENCES: dict[str, tuple[bool, str, str]] = {
         "how likely joint states are, and the arrows",
         "add a measurement that one cause alone drives",
     ),
-    "assm:minimal": (False, "how many causes there are", "say what is known about the causes"),
+    "assm:minimal": (False, "how many causes there are", "declare what you know about the causes"),
     "sec:exact": (
         False,
         "the probabilities of single cases",
         "declare another family, or transform the measurement",
     ),
-    BACKGROUND_LABEL: (False, "the names of the causes", "check what was said to be known"),
+    BACKGROUND_LABEL: (False, "the names of the causes", "check the background knowledge"),
 }
 
 
@@ -232,9 +232,9 @@ def _rivals(alternatives: Iterable[Alternative]) -> Iterator[str]:
     if better:
         yield (
             "In doubt: which causes there are. Another candidate fits better, by "
-            f"{max(better):,.4g} nats; it was passed over because of what is known, of joint "
-            "states that it leaves empty, or of states that only mend a shape. What to do: look at "
-            "the alternatives."
+            f"{max(better):,.4g} nats; it was rejected because it contradicts the background "
+            "knowledge, leaves joint states empty, or has states that only compensate for the "
+            "shape of a distribution. What to do: look at the alternatives."
         )
     if close:
         number = "Another candidate fits" if len(close) == 1 else f"{len(close)} candidates fit"
@@ -302,4 +302,5 @@ def _few(names: Sequence[str], most: int = 4) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    first = text[:1].upper() if text[1:2].isalpha() or text[1:2] == " " else text[:1]
+    return f"{first}{text[1:]}{'' if text.endswith('.') else '.'}"

@@ -1,4 +1,4 @@
-"""BIF and XMLBIF: the latents as a Bayesian network, for pyAgrum, pgmpy, SamIam, GeNIe and others.
+"""BIF and XMLBIF: the latents as a Bayesian network, for pyAgrum, pgmpy and bnlearn.
 
 Both formats hold a DAG with one conditional table for each node. Λ is an equivalence class, so one
 of its members is written (a comment says so and how many there are) with P(H) factorised along it:

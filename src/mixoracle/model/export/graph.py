@@ -3,7 +3,7 @@
 **DAGitty** (for its adjustment sets and testable implications): latents carry ``[latent]``; a graph
 with open edges is a ``pdag`` and has ``--`` between their ends. There is no place for domain sizes.
 
-**GraphML** (Gephi, yEd, Cytoscape, networkx) has kinds, domain sizes and names of states. An
+**GraphML** (networkx, igraph) has kinds, domain sizes and names of states. An
 undirected edge of Λ is two arrows marked ``undirected``, because few readers take mixed graphs.
 Nodes are called h0, h1, … and x0, x1, …; their names are data, so any name will do.
 

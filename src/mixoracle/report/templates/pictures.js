@@ -23,7 +23,7 @@
 
   const sampleTitle = (place, latent) => {
     const { rows, names, states, probabilities } = data.sample;
-    const lines = [names ? names[place] : `row ${rows[place]}`];
+    const lines = [names ? names[place] : `case ${rows[place]}`];
     data.causes.forEach((cause, j) => {
       const p = probabilities ? ` (probability ${probabilities[place][j].toFixed(2)})` : "";
       if (latent === null || j === latent || data.causes.length < 4) {
@@ -178,6 +178,12 @@
     return [low - room, high + room];
   };
 
+  // As many ticks as have room for their numbers.
+  const fewTicks = (ends, width) => {
+    const letters = Math.max(...ends.map((end) => Math.round(end).toLocaleString("en").length), 3);
+    return Math.max(2, Math.min(6, Math.floor((width - 60) / (18 * letters))));
+  };
+
   const shapeMarks = (shape, cause, latent, options) => {
     const { kind, heights } = shape;
     const top = Math.max(...heights.flat(), 1e-300);
@@ -185,7 +191,7 @@
     const states = range(heights.length).filter((state) => shown(latent, state));
     if (kind === "density") {
       const [low, high] = shape.at;
-      options.x = { domain: shape.at, label: null, ticks: options.width < 300 ? 4 : 6 };
+      options.x = { domain: shape.at, label: null, ticks: fewTicks(shape.at, options.width) };
       options.y = { domain: [-0.18 * top, 1.05 * top], label: "density", labelArrow: "none", ticks: 4, tickFormat: (y) => (y < 0 ? "" : number(y)) };
       options.marginTop = 24;
       return states.flatMap((state) => {
@@ -209,7 +215,7 @@
         bars.push({ x1: left, x2: left + breadth, y: share, state, title: `${name}\n${cause.states[state]}: ${percent(share)} of its cases` });
       }
     });
-    options.y = { domain: [0, 1.05 * top], label: "share of a state’s cases", labelArrow: "none", ticks: 4, tickFormat: (y) => `${Number((100 * y).toPrecision(2))} %` };
+    options.y = { domain: [0, 1.05 * top], label: latent === null ? "share of cases" : "share of a state’s cases", labelArrow: "none", ticks: 4, tickFormat: (y) => `${Number((100 * y).toPrecision(2))} %` };
     options.marginTop = 24;
     if (kind === "levels") {
       const room = Math.max(3, Math.floor((options.width - 60) / heights[0].length / 6.5));
@@ -246,7 +252,7 @@
     const start = Math.min(first, data.bins - 4) / data.bins;
     finish(element, {
       width, height: 200, marginLeft: 56, marginTop: 26, marginBottom: 38,
-      ariaLabel: `How sure the states of ${cause.name} are: the number of cases by the probability of their state. ${totals.map((t) => `${t.text} near ${t.x.toFixed(2)}`).join(", ")}`,
+      ariaLabel: `How certain the states of ${cause.name} are: the number of cases by the probability of their state. ${totals.map((t) => `${t.text} near ${t.x.toFixed(2)}`).join(", ")}`,
       x: { domain: [start, 1], label: "probability of the state", labelAnchor: "center", labelArrow: "none", ticks: 6 },
       y: { label: "cases", labelArrow: "none", ticks: 4, domain: [0, 1.1 * Math.max(1, ...totals.map((t) => t.y))] },
       marks: [
@@ -282,14 +288,14 @@
     });
     blocks.forEach((block) => {
       const cause = data.causes[block.latent];
-      const rows = block.x2 - block.x1 === 1 ? `row ${block.x1}` : `rows ${block.x1} to ${block.x2 - 1}`;
+      const rows = block.x2 - block.x1 === 1 ? `case ${block.x1}` : `cases ${block.x1} to ${block.x2 - 1}`;
       block.title = `${rows}\n${cause.name}: ${cause.states[block.state]}`;
     });
     finish(element, {
       width, height: 50 + 44 * counts.length,
       marginLeft: 20 + letters * 7, marginTop: 8, marginBottom: 38, marginRight: 20,
-      ariaLabel: `States of ${data.causes.length} hidden causes in the order of ${data.cases} rows, in ${runs} runs of ${step}`,
-      x: { domain: [0, data.cases], label: "row", labelAnchor: "center", labelArrow: "none", ticks: width < 480 ? 4 : 8 },
+      ariaLabel: `States of ${data.causes.length} hidden causes in the order of ${data.cases} cases, in ${runs} runs of ${step}`,
+      x: { domain: [0, data.cases], label: "case", labelAnchor: "center", labelArrow: "none", ticks: width < 480 ? 4 : 8 },
       y: { domain: [counts.length, 0], label: null, tickSize: 0, ticks: range(counts.length).map((k) => k + 0.5), tickFormat: (at) => label(data.causes[Math.floor(at)].name, letters) },
       marks: [
         ...data.causes.flatMap((cause, latent) => cause.states.map((_, state) =>
@@ -354,7 +360,7 @@
     finish(element, {
       width, height: 60 + 34 * steps.length, marginLeft: 24 + letters * 7, marginRight: 30, marginTop: 12, marginBottom: 42,
       ariaLabel: `Answers over resolutions: ${steps.map((step) => `${step.name}${step.chosen ? " (taken)" : ""}`).join(", ")}`,
-      x: { type: "log", domain: [low, data.cases * 1.3], label: "rows up to which the data are believed", labelAnchor: "center", labelArrow: "none", ticks: width < 480 ? 3 : 6, tickFormat: (rows) => rows.toLocaleString("en"), grid: true },
+      x: { type: "log", domain: [low, data.cases * 1.3], label: "resolution (rows)", labelAnchor: "center", labelArrow: "none", ticks: width < 480 ? 3 : 6, tickFormat: (rows) => rows.toLocaleString("en"), grid: true },
       y: { type: "point", domain: range(steps.length), label: null, tickSize: 0, tickFormat: (at) => label(steps[at].name, letters) },
       marks: [
         Plot.link(steps.filter((step) => !step.chosen), { ...look, strokeWidth: 5, strokeOpacity: 0.45 }),
