@@ -1,9 +1,9 @@
 """How large a report is, and how long a browser takes to open it.
 
-The models are known, since only the page is measured: ten measurements, and 300 measurements with as
-many rows as ``--rows`` says. A page is open when its load event has ended and the pictures near the
-window are drawn; ``busy`` is the processor time of the page, which other programs on the machine do
-not lengthen. Needs Chromium, and 20 bytes of memory for each value.
+The models are known, since only the page is measured: ten measurements, and 300 measurements with
+as many rows as ``--rows`` says. A page is open when its load event has ended and the pictures near
+the window are drawn; ``busy`` is the processor time of the page, which other programs do not
+lengthen. Needs Chromium, and 20 bytes of memory for each value.
 """
 
 import argparse
@@ -33,6 +33,7 @@ new Promise((done) => {
 
 
 def main() -> None:
+    """Print a line for each report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[3_000, 1_000_000])
     chosen = parser.parse_args()

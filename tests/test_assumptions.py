@@ -59,7 +59,8 @@ def test_a_verdict_names_offenders_exactly_when_it_fails():
     with pytest.raises(InvalidInputError, match="exactly when"):
         Verdict("x", "x", False, "broken")
     assert (
-        str(Verdict("x", "x", None, "Who knows.")) == "x: cannot be seen in these data. Who knows."
+        str(Verdict("x", "x", None, "Who knows."))
+        == "x: cannot be checked with these data. Who knows."
     )
 
 
@@ -112,7 +113,7 @@ def test_a_models_own_names_are_used():
 def test_many_offenders_are_counted_in_the_message_and_all_kept():
     verdict = subset_condition(Bipartite(np.ones((2, 3)), (2, 2, 2)))
     assert len(verdict.offenders) == 6
-    assert verdict.message.endswith("And 3 more of the kind.")
+    assert verdict.message.endswith("And 3 more like it.")
 
 
 adjacencies = st.integers(1, 6).flatmap(

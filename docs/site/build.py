@@ -14,6 +14,10 @@ import shutil
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from notebooks import notebook
+
 ROOT = Path(__file__).parents[2]
 SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
 # Each is a page of the reference, with all names that it exports.
@@ -59,6 +63,8 @@ FOREIGN = (
     "BaseEstimator, TransformerMixin, _SetOutputMixin, _MetadataRequester"
 )
 TUTORIALS = ("machine", "skills", "cells", "causes")
+# These pages can be downloaded as notebooks.
+NOTEBOOKS = {f"tutorials/{name}.md": f"tutorials/{name}.ipynb" for name in TUTORIALS}
 HOW_TO = (
     *("how-to/missing-values", "how-to/outlying-values", "how-to/many-columns"),
     *("how-to/many-rows", "how-to/q-matrix"),
@@ -174,7 +180,7 @@ def _as_page(name: str) -> str:
     text = (ROOT / name).read_text(encoding="utf-8")
     if name.endswith(".md"):
         return led(text, name)
-    language = Path(name).suffix.removeprefix(".").replace("py", "python") or "text"
+    language = {".py": "python", ".toml": "toml", ".sh": "sh"}.get(Path(name).suffix, "text")
     return f"---\norphan: true\n---\n\n# {name}\n\n````{language}\n{text}````\n"
 
 
@@ -215,7 +221,11 @@ def gather() -> None:
     after = additions()
     for page in (ROOT / "docs").rglob("*.md"):
         name = page.relative_to(ROOT / "docs").as_posix()
-        made[name] = led(page.read_text(encoding="utf-8"), f"docs/{name}") + after.get(name, "")
+        text = page.read_text(encoding="utf-8")
+        made[name] = led(text, f"docs/{name}") + after.get(name, "")
+        if name in NOTEBOOKS:
+            made[NOTEBOOKS[name]] = notebook(text)
+            made[name] += f"\n{{download}}`This page as a notebook </{NOTEBOOKS[name]}>`\n"
     for name, text in made.items():
         path = SOURCE / name
         path.parent.mkdir(parents=True, exist_ok=True)

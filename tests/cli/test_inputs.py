@@ -277,7 +277,7 @@ def test_missing_cells_are_counted(run, tmp_path, columns):
     held = understood(run, "data.csv")
     assert {v["name"]: v["missing"] for v in held["variables"]} == {"a": 0.0, "b": 0.25, "c": 0.0}
     assert held["notes"] == [
-        "10 of 120 cells are missing (8.3 %); what is there is used, and nothing is filled in"
+        "10 of 120 cells are missing (8.3 %); the others are used, and nothing is imputed"
     ]
 
 
@@ -300,8 +300,8 @@ def test_what_numbers_were_taken_for_is_said_and_can_be_corrected(run, tmp_path,
         "visits": "counts",
     }
     assert held["notes"] == [
-        "numbers were read by their values: mark as levels and visits as counts; --family "
-        "NAME=gaussian reads them as numbers of any size"
+        "whole numbers were recognised by their values: mark as levels and visits as counts; "
+        "--family NAME=gaussian treats them as continuous"
     ]
     for said in (["--types", "mark=continuous"], ["--family", "mark=gaussian"]):
         assert kinds_of(understood(run, "data.csv", *said))["mark"] == "numbers"

@@ -122,7 +122,7 @@ def test_json_is_one_document_and_nothing_else(run, problem, learned):
     assert {verdict["verdict"] for verdict in told["verdicts"]} <= {
         "holds",
         "fails",
-        "cannot be seen",
+        "cannot be checked",
     }
 
 
@@ -348,10 +348,10 @@ def test_columns_of_all_kinds_with_gaps(run, survey, tmp_path):
     notes = [line for line in shown.splitlines() if line.startswith("Note: ")]
     share = 100 * missing / 1500
     assert notes == [
-        f"Note: {missing} of 1,500 cells are missing ({share:.1f} %); what is there is used, and "
-        "nothing is filled in.",
-        "Note: numbers were read by their values: pain as levels and visits as counts; --family "
-        "NAME=gaussian reads them as numbers of any size.",
+        f"Note: {missing} of 1,500 cells are missing ({share:.1f} %); the others are used, "
+        "and nothing is imputed.",
+        "Note: whole numbers were recognised by their values: pain as levels and visits as counts; "
+        "--family NAME=gaussian treats them as continuous.",
         "Note: 2 of 300 rows have no value at all; nothing is learned from them, and they get the "
         "most likely state.",
     ]

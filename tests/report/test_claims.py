@@ -55,8 +55,8 @@ def pair(claim, adjacency=0.99, forward=0.97, backward=0.02, visible=0.123, ends
         ),
         (
             pair(Claim.NOT_SEEN, 0.3),
-            "A direct effect between H1 and H2 (support 0.30) was not seen, but is not ruled out; "
-            "an association of Cramér's V = 0.12 would have been seen in 80 % of samples.",
+            "No direct effect between H1 and H2 (support 0.30) was found, but none is ruled out: "
+            "an association of Cramér's V = 0.12 is detected in 80 % of samples.",
         ),
         (
             pair(Claim.NOT_SEEN, 0.996),
@@ -65,8 +65,8 @@ def pair(claim, adjacency=0.99, forward=0.97, backward=0.02, visible=0.123, ends
         ),
         (
             pair(Claim.NOT_SEEN, 0.3, visible=1.0),
-            "A direct effect between H1 and H2 (support 0.30) was not seen, but is not ruled out; "
-            "and no association, however strong, would have been seen reliably.",
+            "No direct effect between H1 and H2 (support 0.30) was found, but none is ruled out: "
+            "no association, however strong, would be detected reliably.",
         ),
     ],
 )

@@ -77,7 +77,7 @@ def test_kinds_are_counted_together():
 def test_notes_say_what_a_stranger_has_to_know():
     columns = read_columns(observations())[1]
     assert missing_note(columns, ROWS) == (
-        "20 of 1,000 cells are missing (2.0 %); what is there is used, and nothing is filled in"
+        "20 of 1,000 cells are missing (2.0 %); the others are used, and nothing is imputed"
     )
     assert missing_note(columns[1:], ROWS) == ""
     assert missing_note(columns[:1] * 100_000, ROWS * 100).startswith("2,000,000 of 2,000,000,000")

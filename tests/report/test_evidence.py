@@ -222,11 +222,11 @@ def test_the_record_checks_itself(make_result):
     [
         (
             [4],
-            "X1: 1 of 400 values was treated as missing, because no other value is near (case 5)",
+            "1 of 400 values of X1 was treated as missing, because no other value is near (case 5)",
         ),
         (
             range(12),
-            "X1: 12 of 400 values were treated as missing, because no other value is near "
+            "12 of 400 values of X1 were treated as missing, because no other value is near "
             "(cases 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)",
         ),
     ],

@@ -114,9 +114,10 @@ def test_what_a_state_means_in_units(page, result):
 
 def test_which_rows_are_unsure(page, result):
     for name, own in zip(result.model.latent_names, result.evidence.certainty, strict=True):
-        assert f"How sure the states of {name} are" in page.text["states"]
-        assert f"{own.n_unsure:,} of 250 cases" in page.text["states"]
-        rows = page.tables.get(f"Least sure rows of {name}", [[]])[1:]
+        assert f"How certain the states of {name} are" in page.text["states"]
+        unsure = f"{own.n_unsure:,} of 250 cases" if own.n_unsure else "All 250 cases have a state"
+        assert unsure in page.text["states"]
+        rows = page.tables.get(f"Least certain cases of {name}", [[]])[1:]
         assert [row[0] for row in rows] == [str(case.row) for case in own.least]
         if not own.least:
             assert "every state has a probability of at least" in page.text["states"]

@@ -45,5 +45,5 @@ def test_it_survives_the_file_and_is_on_the_page(make_result):
     evidence = dataclasses.replace(result.evidence, support=held)
     assert Evidence.from_json(evidence.to_json()).support == held
     page = html.render(dataclasses.replace(result, evidence=evidence))
-    assert "What is found again in parts of the data" in page
-    assert "What is found again" not in html.render(result)
+    assert "Stability: learned again from halves" in page
+    assert "Stability" not in html.render(result)

@@ -90,7 +90,7 @@ def test_relations_tell_arrows_from_open_directions():
 
 def test_a_right_answer_raises_no_doubt(result):
     assert words.doubts(result.model, result.evidence) == []
-    assert "Every assumption that could be checked on the answer holds." in words.trust(
+    assert "Every assumption that could be checked holds." in words.trust(
         result.model, result.evidence
     )
 
@@ -111,10 +111,10 @@ def test_every_weakness_raises_a_doubt(result):
         converged=False,
     )
     assert words.doubts(result.model, evidence) == [
-        "Every hidden cause leaves its own trace: not so. H1 and H2.",
+        "Two hidden causes drive the same measurements. H1 and H2.",
         "The number of components of X2 is uncertain.",
         "The components of X3 overlap: it alone misclassifies more than one case in ten.",
-        "1 count had to be repaired to fit with the others.",
+        "1 component count had to be corrected to agree with the others.",
         "The candidate with a single hidden cause fits nearly as well; see the alternatives in the "
         "report.",
         "The refinement stopped before it converged.",

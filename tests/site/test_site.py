@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import json
 import pkgutil
 import re
 from pathlib import Path
@@ -96,6 +97,19 @@ def test_outputs_of_pages_were_written_down():
 @pytest.mark.parametrize("page", FIRST_PAGES)
 def test_the_first_pages_print_what_they_say(page, tmp_path):
     run_pages.run_page(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", build.NOTEBOOKS)
+def test_notebooks_hold_the_programs_and_outputs_of_their_page(page):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    cells = json.loads(build.notebook(text))["cells"]
+    code = ["".join(cell["source"]) + "\n" for cell in cells if cell["cell_type"] == "code"]
+    printed = ["".join(cell["outputs"][0]["text"]) for cell in cells if cell.get("outputs")]
+    blocks = run_pages.BLOCK.findall(text)
+    assert code == [body for language, body, _ in blocks if language == "python"]
+    assert printed == [output for _, _, output in blocks if output]
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    assert not any("](" in line and "](http" not in line for c in cells for line in c["source"])
 
 
 def test_a_page_that_says_something_else_is_found(tmp_path, monkeypatch):

@@ -227,7 +227,7 @@ def plot_certainty(
     ax.set_xlim(left[min([*used[:1], CERTAINTY_BINS - 4])], 1)
     ax.set_xlabel("probability of the state")
     ax.set_ylabel("cases")
-    _titled(ax, f"How sure the states of {model.latent_names[latent]} are")
+    _titled(ax, f"How certain the states of {model.latent_names[latent]} are")
     _legend(ax)
     return ax
 
@@ -248,7 +248,7 @@ def plot_states(model: LatentModel, strip: Strip, ax: Axes | None = None) -> Axe
             base = top
     _name_lines(ax, list(model.latent_names))
     ax.set_xlim(0, sum(map(sum, strip.counts[0])) if strip.counts else 1)
-    ax.set_xlabel("row")
+    ax.set_xlabel("case")
     return ax
 
 
@@ -282,7 +282,7 @@ def plot_path(path: Sequence[Step], n_samples: int, ax: Axes | None = None) -> A
             solid_capstyle="round",
         )
     ax.set_xscale("log")
-    ax.set_xlabel("rows up to which the data are believed")
+    ax.set_xlabel("resolution (rows)")
     sizes = [" × ".join(map(str, step.domain_sizes)) for step in path]
     _name_lines(ax, [f"{size} states" if size else "no hidden cause" for size in sizes])
     return ax
