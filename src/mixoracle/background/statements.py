@@ -249,7 +249,7 @@ def checked(knowledge: object, latent_search: object) -> Background:
         )
     if callable(latent_search) and knowledge.edges != Knowledge():
         raise InvalidInputError(
-            "knowledge holds arrows, but latent_search is a callable that is not told of "
+            "knowledge holds arrows, but latent_search is a callable that does not receive "
             "them; name one of the searches, or let the callable hold the arrows itself"
         )
     return knowledge
