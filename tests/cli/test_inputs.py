@@ -431,7 +431,8 @@ def test_a_table_of_another_country(run, tmp_path, columns):
     held = understood(run, "data.csv")
     assert kinds_of(held) == {"größe": "numbers", "b": "numbers"}
     assert held["notes"] == [
-        "data.csv is not UTF-8 and was read as Latin-1; say --encoding if letters look wrong"
+        "the file data.csv is not UTF-8 and was read as Latin-1; give --encoding if letters look "
+        "wrong"
     ]
     (tmp_path / "data.tsv").write_bytes(text.encode("utf-16"))
     said = ["--sep", "semicolon", "--decimal", ",", "--encoding", "utf-16"]

@@ -169,7 +169,7 @@ def test_hovering_names_row_state_and_probability(browser, page):
         browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
     browser.run(SETTLED)
     said = browser.run(f"document.querySelector('{tile} [aria-label=tip]').textContent")
-    assert "row " in said
+    assert "case " in said
     assert "wear: state" in said
     assert "probability 0." in said or "probability 1." in said
 
