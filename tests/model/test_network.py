@@ -130,8 +130,31 @@ def test_without_a_prior_what_was_never_seen_is_uniform():
     found = JointNetwork.from_states([[0, 1], [0, 1], [0, 0]], (2, 2), [(0, 1)], prior=0)
     np.testing.assert_allclose(found.conditionals[0], [1.0, 0.0])
     np.testing.assert_allclose(found.conditionals[1], [[1 / 3, 2 / 3], [0.5, 0.5]])
-    with pytest.raises(InvalidInputError, match="prior should be a number from 0 on"):
-        JointNetwork.from_states([[0]], (2,), [], prior=-1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"prior": -1}, "prior should be a number from 0 on"),
+        ({"prior": np.nan}, "prior should be a number from 0 on"),
+        ({"edges": [(0, 2)]}, r"nodes from 0 to 1; got \[2\]"),
+        ({"edges": [(0, 1), (1, 0)]}, "two nodes may share one edge only"),
+        ({"weights": [1.0, 2.0]}, r"1 numbers from 0 on, one for each row; got shape \(2,\)"),
+        ({"weights": [-1.0]}, "numbers from 0 on"),
+        ({"weights": [np.nan]}, "numbers from 0 on"),
+        ({"states": [[0, 2]]}, "stay below the domain sizes"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(arguments, sentence):
+    given = {"states": [[0, 1]], "domain_sizes": (2, 2), "edges": [(0, 1), (0, 1)], **arguments}
+    with pytest.raises(InvalidInputError, match=sentence):
+        JointNetwork.from_states(**given)
+
+
+def test_too_many_parents_are_refused():
+    edges = [(i, 29) for i in range(29)]
+    with pytest.raises(InvalidInputError, match="a table of 1,073,741,824 entries"):
+        JointNetwork.from_states(np.zeros((1, 30)), (2,) * 30, edges)
 
 
 @pytest.mark.parametrize("joint", [random_network(0, 2), random_network(0, 2).to_table()])

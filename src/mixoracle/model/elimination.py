@@ -121,13 +121,13 @@ def _buckets(
 
 def _order(scopes: list[set[int]], kept: Sequence[int], domain_sizes: Sequence[int]) -> list[int]:
     """The latents to eliminate, each with the smallest bucket at its turn."""
-    _refuse_large(kept, domain_sizes)
+    refuse_large(kept, domain_sizes)
     left = set().union(*scopes) - set(kept)
     buckets = {latent: _bucket(scopes, latent) for latent in left}
     order = []
     while left:
         chosen = min(left, key=lambda latent: (_n_entries(buckets[latent], domain_sizes), latent))
-        _refuse_large(buckets[chosen], domain_sizes)
+        refuse_large(buckets[chosen], domain_sizes)
         rest = buckets[chosen] - {chosen}
         scopes = [scope for scope in scopes if chosen not in scope] + [rest]
         left.remove(chosen)
@@ -146,7 +146,8 @@ def _n_entries(latents: Iterable[int], domain_sizes: Sequence[int]) -> int:
     return prod(domain_sizes[latent] for latent in latents)
 
 
-def _refuse_large(latents: Iterable[int], domain_sizes: Sequence[int]) -> None:
+def refuse_large(latents: Iterable[int], domain_sizes: Sequence[int]) -> None:
+    """Raise where a table over these latents would be too large."""
     n_entries = _n_entries(latents, domain_sizes)
     if n_entries > MAX_ENTRIES:
         raise InvalidInputError(

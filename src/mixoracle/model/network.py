@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from mixoracle._arrays import Floats, Integers, frozen_array, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.elimination import Factor, eliminate
-from mixoracle.model.graphs import Edge, find_cycle
+from mixoracle.model.cpdag import CPDAG, refuse_cycles
+from mixoracle.model.elimination import Factor, eliminate, refuse_large
+from mixoracle.model.graphs import Edge
 from mixoracle.model.joint import (
     SUM_TOLERANCE,
     Joint,
@@ -77,9 +78,7 @@ class JointNetwork(Joint):
                     f"the parents of latent {node} should be distinct latents from 0 to "
                     f"{len(parents) - 1} in ascending order; got {held}"
                 )
-        cycle = find_cycle([(i, j) for j, held in enumerate(parents) for i in held])
-        if cycle:
-            raise InvalidInputError(f"the arrows form a cycle among nodes {sorted(cycle)}")
+        refuse_cycles((i, j) for j, held in enumerate(parents) for i in held)
         for node, table in enumerate(tables):
             _check_axes(node, table, parents[node])
         sizes = [table.shape[-1] for table in tables]
@@ -116,12 +115,14 @@ class JointNetwork(Joint):
         rows = checked_states(states, sizes)
         if not prior >= 0:
             raise InvalidInputError(f"prior should be a number from 0 on; got {prior!r}")
-        above = parents_of(edges, len(sizes))
+        counted = _checked_weights(weights, len(rows))
+        above = parents_of(CPDAG(len(sizes), frozenset(edges)).directed, len(sizes))
         tables = []
         for node, size in enumerate(sizes):
             shape = [sizes[j] for j in (*above[node], node)]
+            refuse_large((*above[node], node), sizes)
             codes = flat(rows[:, [*above[node], node]], shape)
-            counts = np.bincount(codes, weights, minlength=prod(shape)).astype(np.float64)
+            counts = np.bincount(codes, counted, minlength=prod(shape)).astype(np.float64)
             counts = counts.reshape(shape) + prior
             total = counts.sum(axis=-1, keepdims=True)
             seen = np.broadcast_to(total > 0, counts.shape)
@@ -290,6 +291,18 @@ def parents_of(edges: Iterable[Edge], n_nodes: int) -> list[list[int]]:
     for i, j in sorted(edges):
         parents[j].append(i)
     return parents
+
+
+def _checked_weights(weights: Any, n_rows: int) -> Floats | None:
+    if weights is None:
+        return None
+    counted = frozen_array(weights, np.float64, "weights")
+    if counted.shape != (n_rows,) or not np.all(np.isfinite(counted) & (counted >= 0)):
+        raise InvalidInputError(
+            f"weights should be {n_rows} numbers from 0 on, one for each row; got shape "
+            f"{counted.shape}"
+        )
+    return counted
 
 
 def _check_axes(node: int, table: Floats, parents: tuple[int, ...]) -> None:
