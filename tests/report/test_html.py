@@ -1,11 +1,12 @@
 import dataclasses
+import json
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from mixoracle.datasets import kind_problem, random_model
+from mixoracle.datasets import kind_problem, random_model, sparse_problem
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.report import html
 from mixoracle.report.evidence import Alternative
@@ -207,3 +208,14 @@ def test_a_lone_latent_is_not_said_to_be_independent_of_others(make_result):
     page = html.render(make_result(1, 3))
     assert "The only hidden cause." in page
     assert "Independent of the other hidden causes." not in page
+
+
+def test_a_page_of_thirty_causes_without_a_table_of_them(make_result):
+    model = sparse_problem(30, 60, n_samples=2, random_state=0).model
+    page = html.render(make_result(model=model, n_samples=40, assumptions_=()))
+    assert "<b>2^30</b><span>joint states</span>" in page
+    assert "These are the likeliest 200 of 2^30" in page
+    choices = re.findall(r'<select id="heat-first">(.*?)</select>', page)[0]
+    assert choices.count("<option") == 30
+    numbers = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page)[1])
+    assert len(numbers["joint"]) == 30 * 29 / 2

@@ -28,7 +28,7 @@ from mixoracle.report.evidence import Count, Evidence, Step
 from mixoracle.report.lettering import full, page_environment, printable, shortened
 from mixoracle.report.meanings import meaning_of
 from mixoracle.report.next_steps import next_steps
-from mixoracle.report.page_data import page_data
+from mixoracle.report.page_data import MAX_PAIRED, page_data
 from mixoracle.report.profiles import MAX_PROFILE_LINES, ProfileLine, is_item, profile_of
 from mixoracle.report.resampling import stability
 from mixoracle.report.states import SURE, UNSURE
@@ -72,6 +72,7 @@ def render(result: Result) -> str:
         numbers_text=_as_it_is(page_data(model, evidence)),
         most_lines=MAX_PROFILE_LINES,
         most_tiles=_MAX_TILES,
+        most_paired=MAX_PAIRED,
         next_steps=next_steps(model, evidence),
         unsure=UNSURE,
         sure=SURE,

@@ -22,7 +22,7 @@ from mixoracle.report.svg import latent_colour
 # Names in a picture; longer ones are cut there and stand in full in the tables.
 _LETTERS = 60
 # Pairs of causes for the heat map grow with their square.
-_MAX_CAUSES = 24
+MAX_PAIRED = 64
 _DIGITS = 6
 
 
@@ -47,7 +47,7 @@ def page_data(model: LatentModel, evidence: Evidence) -> str:
                 [round(p, _DIGITS) for p in row]
                 for row in model.joint.marginal([a, b]).table.tolist()
             ]
-            for a, b in combinations(range(min(model.n_latent, _MAX_CAUSES)), 2)
+            for a, b in combinations(range(min(model.n_latent, MAX_PAIRED)), 2)
         },
         "path": [
             {
