@@ -22,6 +22,10 @@ _SECONDS = 60.0
 _SECONDS_A_COLUMN = 4.0
 _SECONDS_A_SEARCHED_VALUE = 2e-3
 _SECONDS_A_VALUE = 5e-5
+# And of a value of a table that does not fit into memory, each time that it is read.
+_SECONDS_A_VALUE_READ = 1e-6
+# Once for the sample, once to see where EM starts, once for the states; all others are of EM.
+_FURTHER_PASSES = 3
 # Bytes: of the program with all it loads, and of a value with all that is computed from it.
 _MEMORY = 500e6
 _MEMORY_A_VALUE = 400.0
@@ -78,3 +82,16 @@ def cost_of(n_rows: int, n_columns: int, settings: Settings = Settings()) -> Cos
         + _SECONDS_A_VALUE * n_rows * n_columns
     )
     return Cost(seconds, _MEMORY + _MEMORY_A_VALUE * n_rows * n_columns)
+
+
+def cost_in_chunks(n_rows: int, n_columns: int, settings: Settings = Settings()) -> Cost:
+    """The most that a fit of a table may take that is read chunk by chunk.
+
+    Examples
+    --------
+    >>> cost_in_chunks(10**9, 10).memory == cost_in_chunks(10**6, 10).memory
+    True
+    """
+    sample = cost_of(min(n_rows, settings.sample_of(n_columns)), n_columns, settings)
+    n_read = (settings.budget.passes + _FURTHER_PASSES) * n_rows * n_columns
+    return Cost(sample.seconds + _SECONDS_A_VALUE_READ * n_read, sample.memory)

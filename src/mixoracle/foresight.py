@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from mixoracle._clock import Clock
-from mixoracle._cost import Cost, cost_of
+from mixoracle._cost import Cost, cost_in_chunks, cost_of
 from mixoracle.mixtures.understood import understood
-from mixoracle.observations import Columns, Observations
+from mixoracle.observations import ChunkedObservations, Columns, Observations
+from mixoracle.observations.chunked import as_chunked
 from mixoracle.observations.described import Said
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from mixoracle.families.choice import Families
 
-    Rows = Observations | ArrayLike | pd.DataFrame
+    Rows = Observations | ChunkedObservations | ArrayLike | pd.DataFrame
 
 logger = logging.getLogger(__name__)
 
@@ -42,15 +43,20 @@ class Foresight:
 
     def cost(self, X: Rows, *, groups: Groups | None = None, columns: Said = None) -> Cost:
         """The most that :meth:`fit` may take for ``X``: ``seconds`` of one core, ``memory``."""
+        chunked = as_chunked(X, groups, columns)
+        if chunked is not None:
+            return self._cost(chunked)
         _, read = Source.read(X, groups, self.exposure, columns)
         return self._cost(read)
 
-    def _cost(self, observations: Observations) -> Cost:
-        return cost_of(observations.n_samples, sum(observations.widths), self._settings)
+    def _cost(self, rows: Observations | ChunkedObservations) -> Cost:
+        if isinstance(rows, ChunkedObservations):
+            return cost_in_chunks(rows.n_rows, rows.n_columns, self._settings)
+        return cost_of(rows.n_samples, sum(rows.widths), self._settings)
 
-    def _within_limits(self, observations: Observations) -> Settings:
+    def _within_limits(self, rows: Observations | ChunkedObservations) -> Settings:
         """The settings with a clock for this table, unless it may need too much memory."""
-        cost = self._cost(observations)
+        cost = self._cost(rows)
         logger.info("%s", cost)
         cost.check_memory(self.memory_limit)
         return replace(self._settings, clock=Clock(self.time_limit, cost.seconds))

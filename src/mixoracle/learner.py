@@ -272,7 +272,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         known = checked(self.knowledge, self.latent_search).resolved(observations.names)
         self._check_steps()
         wanted = asked_for(self.n_latents, self.domain_sizes)
-        settings = self._within_limits(observations)
+        settings = self._within_limits(observations if chunked is None else chunked)
         with reporting(self.progress) as report:
             run = Run(
                 make_generator(self.random_state),

@@ -9,7 +9,7 @@ from joblib import parallel_config
 from mixoracle import ChunkedObservations, LatentGraphLearner
 from mixoracle.datasets import kind_problem, paper_problem
 from mixoracle.errors import InvalidInputError
-from mixoracle.inference.passes import Progress
+from mixoracle.inference.passes import Progress, over_all_rows
 from mixoracle.metrics import compare
 from mixoracle.settings import Budget, Settings
 
@@ -138,6 +138,24 @@ def test_a_chunk_that_cannot_be_read_is_named(problem):
     drawn = ChunkedObservations.from_frames([first]).sample(300, np.random.default_rng(0))
     with pytest.raises(InvalidInputError, match=r"in frame 2, .*'much'"):
         learned(replace(chunked, drawn=drawn))
+
+
+def test_the_time_for_the_passes_is_part_of_the_bound(problem, monkeypatch):
+    chunked = ChunkedObservations.from_frames(cut(problem.observations.to_frame(), 450))
+    sample = problem.observations.take(slice(0, 300))
+    learner = LatentGraphLearner(random_state=0)
+    assert learner.cost(chunked).seconds > learner.cost(sample).seconds
+    assert learner.cost(chunked).memory == learner.cost(sample).memory
+    # Where somebody sets a limit, the sample's parameters are left as they are.
+    monkeypatch.setattr("mixoracle.all_rows.over_all_rows", _with_no_time_left)
+    hasty = learned(chunked, time_limit=1000.0)
+    assert hasty.left_out_ == ("further passes over all rows",)
+    assert (hasty.passes_.n_passes, hasty.passes_.converged) == (1, False)
+
+
+def _with_no_time_left(chunked, reader, start, adjacency, sizes, settings, tell, mapped):
+    settings.clock._end = 0.0
+    return over_all_rows(chunked, reader, start, adjacency, sizes, settings, tell, mapped)
 
 
 def test_progress_says_how_far_it_is(monkeypatch):

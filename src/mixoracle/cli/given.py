@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from mixoracle._cost import Cost, cost_of
+from mixoracle._cost import Cost, cost_in_chunks, cost_of
 from mixoracle.mixtures.columns import Column, read_columns
 from mixoracle.mixtures.understood import with_families
 from mixoracle.model.exposure import TOTAL, Exposure
@@ -39,6 +39,8 @@ class Input:
     @property
     def cost(self) -> Cost:
         """The most that learning from them may take."""
+        if self.chunked is not None:
+            return cost_in_chunks(self.chunked.n_rows, self.chunked.n_columns)
         return cost_of(self.learned.n_samples, sum(self.learned.widths))
 
     @cached_property
