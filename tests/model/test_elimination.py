@@ -54,6 +54,23 @@ def test_a_long_chain_costs_little_and_a_clique_is_refused():
         eliminate(chain, range(30), sizes)
 
 
+def test_what_is_known_joins_nothing():
+    rng = np.random.default_rng(0)
+    pairs = [Factor((i, j), rng.random((2, 2))) for i in range(30) for j in range(i)]
+    known = rng.integers(0, 2, size=30)
+    evidence = [Factor((j,), np.eye(2)[known[j]]) for j in range(3, 30)]
+    expected = np.ones((2, 2, 2))
+    for states in np.ndindex(2, 2, 2):
+        joint = [*states, *known[3:]]
+        for factor in pairs:
+            expected[states] *= factor.values[joint[factor.latents[0]], joint[factor.latents[1]]]
+    for largest in (False, True):
+        found = eliminate(pairs + evidence, [0, 1, 2], (2,) * 30, largest=largest)
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+    # Known, but asked for: the axis stays.
+    assert eliminate(evidence, [3], (2,) * 30)[1 - known[3]] == 0
+
+
 @given(st.integers(0, 10_000), st.integers(1, 40))
 def test_the_likeliest_states_are_those_of_the_whole_product(seed, most):
     rng = np.random.default_rng(seed)

@@ -59,7 +59,7 @@ def eliminate(
     >>> eliminate(chain, [1], (2, 2)).round(3).tolist()
     [0.6, 0.4]
     """
-    waiting = list(factors)
+    waiting = _without_known(list(factors), kept)
     for bucket in _buckets(waiting, kept, domain_sizes):
         rest = bucket.values.max(axis=-1) if largest else bucket.values.sum(axis=-1)
         waiting.append(Factor(bucket.latents[:-1], rest))
@@ -103,6 +103,27 @@ def likeliest(
     states = np.array([held for _, held in found], dtype=np.int64)
     products = -np.array([value for value, _ in found], dtype=np.float64)
     return states.reshape(len(found), len(order)), products
+
+
+def _without_known(factors: list[Factor], kept: Sequence[int]) -> list[Factor]:
+    """The factors at the states that are known, so that these latents join no others in a table.
+
+    A latent is known if a factor of its own has a single state that is not 0: evidence, or what an
+    intervention sets.
+    """
+    known = {
+        factor.latents[0]: int(factor.values.argmax())
+        for factor in factors
+        if len(factor.latents) == 1 and np.count_nonzero(factor.values) == 1
+    }
+    known = {latent: state for latent, state in known.items() if latent not in kept}
+    return [
+        Factor(
+            tuple(latent for latent in factor.latents if latent not in known),
+            factor.values[tuple(known.get(latent, slice(None)) for latent in factor.latents)],
+        )
+        for factor in factors
+    ]
 
 
 def _buckets(
