@@ -234,6 +234,16 @@ class TestAnswers:
             np.testing.assert_allclose(held.sum(axis=1), 1.0)
             assert np.mean(held.argmax(axis=1) == learner.states_[:, j]) > 0.99
 
+    @pytest.mark.parametrize("seed", range(2))
+    def test_so_it_does_where_rounded_numbers_were_spread(self, seed, fitted):
+        """Rows near the border of two states: what was learned from is not what was measured."""
+        rng = np.random.default_rng(seed)
+        state = rng.integers(0, 2, (300, 1))
+        values = np.round(2.5 * state + rng.normal(size=(300, 4)))
+        learner = fitted(values, families="gaussian")
+        assert learner.model_.n_latent == 1
+        np.testing.assert_array_equal(learner.predict(values), learner.states_)
+
     def test_states_are_numbered_by_their_frequency(self, learner):
         for j in range(learner.model_.n_latent):
             table = learner.model_.joint.marginal([j]).table

@@ -47,13 +47,13 @@ def command(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     terminal.print(f"{names[0]} and {names[1]} have {says}, up to names.", markup=False)
     for line in found.sentences(*names):
         terminal.print(line, markup=False, soft_wrap=True)
-    told = [
+    agreements = [
         f"{name} {share:.1%}"
         for name, share in zip(one.latent_names, shares, strict=False)
         if isfinite(share)
     ]
-    if told:
-        terminal.print(f"Cases in the same state: {', '.join(told)}.", markup=False)
+    if agreements:
+        terminal.print(f"Cases in the same state: {', '.join(agreements)}.", markup=False)
 
 
 def _called(first: Path, second: Path) -> tuple[str, str]:

@@ -80,19 +80,19 @@ def command(
         raise InvalidInputError(f"{out} exists already; choose another file, or say --force")
     if not target.resolve().parent.is_dir():
         raise InvalidInputError(f"{target.parent} should be a folder to write to; make it first")
-    told = _Told(model, id_column, settings.get("id_column"))
+    reported = _Reported(model, id_column, settings.get("id_column"))
     try:
         spelling = Spelling.of(said["decimal"] or settings.get("decimal"), given)
         sep = SEPARATOR_NAMES.get(said["sep"] or "", said["sep"])
         options = TextOptions(sep, said["header"], said["encoding"])
         with data_file(data) as file, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataWarning)
-            _predict(told, file, target, spelling, options)
+            _predict(reported, file, target, spelling, options)
     except InvalidInputError as error:
         raise type(error)(in_options(str(error), InputChoices())) from error
-    told.read = [in_options(str(warning.message), InputChoices()) for warning in caught]
-    terminal = answer({"out": out, **told.document()}, quiet, as_json)
-    for line in told.lines():
+    reported.read = [in_options(str(warning.message), InputChoices()) for warning in caught]
+    terminal = answer({"out": out, **reported.document()}, quiet, as_json)
+    for line in reported.lines():
         terminal.print(line, markup=False, soft_wrap=True)
     terminal.print(f"Written to {out}.", markup=False)
 
@@ -107,7 +107,7 @@ def _settings(folder: Path) -> dict[str, Any]:
 
 
 @dataclass
-class _Told:
+class _Reported:
     """What there is to tell about the new rows, gathered chunk by chunk."""
 
     model: LatentModel
@@ -215,49 +215,51 @@ class _Told:
         }
 
 
-def _predict(told: _Told, file: Path, target: Path, spelling: Spelling, options: Any) -> None:
+def _predict(
+    reported: _Reported, file: Path, target: Path, spelling: Spelling, options: Any
+) -> None:
     """Read, judge and write chunk by chunk; the file appears when it is complete."""
     from mixoracle.model.storage import open_atomically
     from mixoracle.observations.files import read_chunks
     from mixoracle.observations.new_rows import new_rows
     from mixoracle.report.cells import text_cell
 
-    model = told.model
-    told.states = [Counter() for _ in model.latent_names]
+    model = reported.model
+    reported.states = [Counter() for _ in model.latent_names]
     with open_atomically(target) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         writer = csv.writer(text, lineterminator="\n")
-        chunks = read_chunks(file, told.wanted, spelling, options, _ROWS_AT_ONCE)
+        chunks = read_chunks(file, reported.wanted, spelling, options, _ROWS_AT_ONCE)
         for chunk, spelled in chunks:
-            if told.rows == 0:
+            if reported.rows == 0:
                 sure = [f"P({name})" for name in model.latent_names]
-                title = told.id_column or "row"
+                title = reported.id_column or "row"
                 writer.writerow([*map(text_cell, (title, *model.latent_names)), *sure, "unlike"])
-            rows = new_rows(model, chunk, spelled, told.level_unseen, missing=None)
-            _write(told, writer, told.names_of(chunk), rows)
+            rows = new_rows(model, chunk, spelled, reported.level_unseen, missing=None)
+            _write(reported, writer, reported.names_of(chunk), rows)
         text.flush()
         text.detach()
-    if told.rows == 0:
+    if reported.rows == 0:
         raise InvalidInputError(f"{file} should hold at least one case; it holds none")
 
 
-def _write(told: _Told, writer: Any, names: list[str], rows: NewRows) -> None:
+def _write(reported: _Reported, writer: Any, names: list[str], rows: NewRows) -> None:
     import numpy as np
 
     from mixoracle.model.state_names import state_labels
     from mixoracle.report.cells import text_cell
 
     states, probabilities, unlike = rows.states(), rows.probabilities(), rows.unlike()
-    titles = np.array([*told.model.observed_names, _TOGETHER], dtype=object)
+    titles = np.array([*reported.model.observed_names, _TOGETHER], dtype=object)
     each = np.arange(len(names))
     sure = [held[each, states[:, j]] for j, held in enumerate(probabilities)]
-    called = state_labels(told.model, states)
+    called = state_labels(reported.model, states)
     for r, (name, row) in enumerate(zip(names, called, strict=True)):
         certain = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in sure]
         odd = text_cell("; ".join(titles[unlike[r]]))
         writer.writerow([text_cell(name), *map(text_cell, row), *certain, odd])
-    told.rows += len(names)
-    told.missing += sum(int(np.isnan(block).sum()) for block in rows.blocks)
-    told.unlike += int(unlike.any(axis=1).sum())
-    for counts, column in zip(told.states, states.T, strict=True):
+    reported.rows += len(names)
+    reported.missing += sum(int(np.isnan(block).sum()) for block in rows.blocks)
+    reported.unlike += int(unlike.any(axis=1).sum())
+    for counts, column in zip(reported.states, states.T, strict=True):
         counts.update(column.tolist())

@@ -71,13 +71,6 @@ class Averages:
         """Columns of numbers, ``means`` (n_components, width)."""
         return cls(tuple(map(Entry, range(means.shape[1]))), means)
 
-    def of_levels(self) -> list[Floats] | None:
-        """The probabilities of each column, (n_components, levels), if all columns have levels."""
-        if any(entry.level is None for entry in self.entries):
-            return None
-        columns = np.array([entry.column for entry in self.entries])
-        return [self.values[:, columns == column] for column in np.unique(columns)]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComponentSet(FrozenArrays, ABC):

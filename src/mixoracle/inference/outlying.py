@@ -13,6 +13,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
+from mixoracle.mixtures.ties import rounding_steps
 from mixoracle.model import ComponentSet, LatentModel
 from mixoracle.model.posterior import most_likely_states
 from mixoracle.model.reading import MARGIN, best_log_density, without_outlying
@@ -35,8 +36,12 @@ def density_limits(components: Sequence[ComponentSet], prepared: Prepared) -> Fl
 def reassigned(
     model: LatentModel, prepared: Prepared, states: Integers, limits: Floats
 ) -> Integers:
-    """The states (N, m) of the rows, those with a value set aside judged as new rows would be."""
-    rows = np.flatnonzero(prepared.set_aside.any(axis=1))
+    """The states (N, m) of the rows, judged as new rows would be.
+
+    That makes a difference where values were set aside, and where rounded ones were spread.
+    """
+    is_spread = any(rounding_steps(block).any() for block in prepared.measured)
+    rows = np.flatnonzero(prepared.set_aside.any(axis=1) | is_spread)
     if not len(rows) or model.components is None:
         return states
     own = [block[rows] for block in prepared.measured]
