@@ -138,7 +138,8 @@ def judge(seed: int) -> dict:
     model = learner.model_
     outcome["seconds"] = time.process_time() - start
     outcome["sizes"] = list(model.domain_sizes)
-    outcome["level"], outcome["reasons"] = learner.verdict_.level, list(learner.verdict_.reasons)
+    verdict = learner.verdict_
+    outcome |= {"level": verdict.level, "grade": verdict.grade, "reasons": list(verdict.reasons)}
     for i in range(model.n_observed):
         count = learner.counts_[{i}]
         if count.confidence is not None:
@@ -243,14 +244,16 @@ def show_verdicts(outcomes: list[dict]) -> None:
 
 
 def show_worth(outcomes: list[dict]) -> None:
-    """Print which share of what is stated is right under each verdict."""
+    """Print how often statements are right under each grade where the evidence says 0 and 1."""
     for name, now in (("counts", RIGHT_COUNTS), ("drives", RIGHT_DRIVES)):
-        for level, worth in now.items():
-            pairs = [p for o in outcomes if o["level"] == level for p in o["stated"].get(name, ())]
-            # Edges that are hardly claimed say nothing about what a claim is worth.
-            kept = [(p / worth, right) for p, right in pairs if p / worth > 0.5 or name == "counts"]
-            share = sum(right for _, right in kept) / max(sum(p for p, _ in kept), 1.0)
-            print(f"{name:8s}{level:8s} {share:.2f} of {len(kept)} statements")
+        for grade, worth in now.items():
+            pairs = [p for o in outcomes if o.get("grade") == grade for p in o["stated"][name]]
+            if pairs:
+                stated, right = np.array(pairs, dtype=float).T
+                evidence = (stated - worth[0]) / (worth[1] - worth[0])
+                design = np.column_stack([1.0 - evidence, evidence])
+                found = np.linalg.lstsq(design, right, rcond=None)[0]
+                print(f"{name:8s}{grade:8s} {found.round(3)} of {len(pairs)} statements")
 
 
 def show(outcomes: list[dict]) -> None:

@@ -9,6 +9,11 @@ from mixoracle import Background, KnownLatent, LatentGraphLearner, Observations
 from mixoracle.datasets import item_problem
 from mixoracle.errors import AssumptionWarning, KnowledgeConflictError
 from mixoracle.metrics import compare
+from mixoracle.mixtures.preparation import prepare
+from mixoracle.model import Bipartite
+from mixoracle.oracles.candidate import Candidate, GraphCounts
+from mixoracle.oracles.run import Run
+from mixoracle.solving import Solver
 
 
 def known(model):
@@ -102,3 +107,23 @@ def test_runners_up_differ_from_the_answer_and_from_each_other(seed):
         sorted((m.children(j), size) for j, size in enumerate(m.domain_sizes)) for m in models
     ]
     assert all(one != two for i, one in enumerate(shapes) for two in shapes[:i])
+
+
+def test_all_candidates_within_the_evidence_are_refined():
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    prepared = prepare(Observations.from_array(rows))
+    run = Run(np.random.default_rng(0))
+    solver = Solver(prepared, Background().resolved(("X1", "X2")), "auto", False, 1, run)
+    graph = Bipartite(np.zeros((2, 0), dtype=bool), ())
+
+    def candidate(evidence):
+        counts = GraphCounts(graph, np.ones(1))
+        return Candidate("one", counts, lambda _: None, graph, log_evidence=evidence)
+
+    # The best few come along as long as they are not hopeless, the others if they are close.
+    evidence = [0.0, -12.0, -15.0, -1_000.0]
+    few = solver._worth_refining([candidate(own) for own in evidence])
+    assert [own.strength for own in few] == [0.0, -12.0, -15.0]
+    close = [0.0, -1.0, -2.0, -3.0, -4.0, -9.0, -11.0]
+    all_of_them = solver._worth_refining([candidate(own) for own in close])
+    assert [own.strength for own in all_of_them] == close[:-1]

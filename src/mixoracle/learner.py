@@ -49,7 +49,7 @@ from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
 from mixoracle.trust import checks
 from mixoracle.trust.bootstrap import Bootstrapping, Resampler
-from mixoracle.trust.confidence import Confidence
+from mixoracle.trust.confidence import Confidence, of_graph
 from mixoracle.trust.edges import posterior_of
 from mixoracle.trust.essential import essential_failure
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
@@ -147,7 +147,8 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
     drive_posterior_ : (n, m) array
         How probable each edge of Γ is, found or not.
     edge_posterior_ : EdgePosterior or None
-        How probable each edge of Λ is, averaged over all DAGs; None beyond 12 latents.
+        How probable each edge of Λ is, averaged over all DAGs, and as far as the latents are as
+        found; None beyond 12 latents.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
     resolution_ : float
         The resolution of the model, infinite if every row was taken for what it is.
@@ -367,8 +368,10 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             assumptions_=verdicts,
         )
         self.verdict_ = judged(self, verdicts, resampler)
-        self.counts_ = confidence.counts(observations.names, self.verdict_.level)
-        self.drive_posterior_ = confidence.edges(self.verdict_.level)
+        grade = self.verdict_.grade
+        self.counts_ = confidence.counts(observations.names, grade)
+        self.drive_posterior_ = confidence.edges(grade)
+        self.edge_posterior_ = of_graph(self.edge_posterior_, grade)
         self.left_out_ = tuple(solver.run.settings.clock.left_out)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)

@@ -41,6 +41,9 @@ from mixoracle.oracles.run import Run
 logger = logging.getLogger(__name__)
 
 ASKED_LABEL = "asked"
+# Nats of evidence within which another candidate may turn out to be the better one once both are
+# refined; e^10 to one is beyond what evidence of labels is off by.
+WITHIN_EVIDENCE = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,16 +235,20 @@ class Solver:
         return _Step(nothing, rows, counts)
 
     def _worth_refining(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The few best candidates of each source, those that honour more of what is known first."""
+        """The best candidates of each source, those that honour more of what is known first.
+
+        A few of them, and all that the evidence hardly tells from the best one.
+        """
         chosen: list[Candidate] = []
         for source in dict.fromkeys(candidate.source for candidate in candidates):
             own = [candidate for candidate in candidates if candidate.source == source]
             own.sort(
                 key=lambda candidate: (self._n_off(candidate.graph), self._n_broken(candidate))
             )
-            own = own[: self.run.settings.budget.candidates]
+            few, best = self.run.settings.budget.candidates, own[0].strength
             tolerated = self.run.settings.priors.hopeless_candidate * self.prepared.n_samples
-            chosen += [c for c in own if c.strength >= own[0].strength - tolerated]
+            chosen += [c for c in own[:few] if c.strength >= best - tolerated]
+            chosen += [c for c in own[few:] if c.strength >= best - WITHIN_EVIDENCE]
         return chosen
 
     def _n_off(self, graph: Bipartite | None) -> int:

@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,6 +51,24 @@ def test_a_clear_answer_is_found_again(problem, learner):
     ).joint
     assert matching.states is not None
     assert np.abs(np.clip(truth, support.joint_low, support.joint_high) - truth).max() < 0.03
+
+
+def test_effects_have_intervals_over_the_class_and_the_resamples(learner):
+    support = learner.bootstrap(6, random_state=0)
+    low, high = support.effect("H1", "H2")
+    sizes = learner.model_.domain_sizes
+    assert low.shape == high.shape == sizes
+    assert np.all(low <= high)
+    # Each resample is a point inside or a range over its class; so is the answer, nearly.
+    found = [model.effect("H1", "H2") for model in support.resampled]
+    assert len(found) == support.n_same
+    assert np.all(np.min([held.lower for held in found], axis=0) <= low + 1e-12)
+    assert np.all(np.max([held.upper for held in found], axis=0) >= high - 1e-12)
+    whole = learner.model_.effect("H1", "H2")
+    assert np.all(low <= whole.upper + 0.1)
+    assert np.all(high >= whole.lower - 0.1)
+    with pytest.raises(InvalidInputError, match="no interval of an effect"):
+        replace(support, resampled=()).effect("H1", "H2")
 
 
 def test_the_same_seed_gives_the_same_support_for_any_number_of_jobs(learner):

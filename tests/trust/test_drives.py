@@ -9,7 +9,8 @@ from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import flat
 from mixoracle.observations import Observations
 from mixoracle.oracles.candidate import DecodedCounts, GraphCounts, Rivals
-from mixoracle.trust.confidence import RIGHT_COUNTS, RIGHT_DRIVES, Confidence
+from mixoracle.structure import EdgePosterior
+from mixoracle.trust.confidence import RIGHT_COUNTS, RIGHT_DRIVES, Confidence, of_graph
 from mixoracle.trust.drives import Drives, drive_posterior
 
 
@@ -101,8 +102,19 @@ def test_confidence_of_a_count_is_that_of_the_candidate_its_edges_and_states():
     assert counts[{0, 1}].confidence == pytest.approx(0.5 * 0.9 * 0.8 * 0.8)
     assert counts["X1"].seen == 2
     doubted = held.counts(["X1", "X2"], "doubt")["X1"].confidence
-    assert doubted == pytest.approx(RIGHT_COUNTS["doubt"] * 0.9 * 0.8)
-    assert held.edges("part")[0, 0] == pytest.approx(RIGHT_DRIVES["part"] * 0.9)
+    low, high = RIGHT_COUNTS["doubt"]
+    assert doubted == pytest.approx(low + (high - low) * 0.9 * 0.8)
+    low, high = RIGHT_DRIVES["part"]
+    assert held.edges("part")[0, 0] == pytest.approx(low + (high - low) * 0.9)
+
+
+def test_what_is_said_of_latents_that_are_in_doubt_is_in_doubt():
+    sure = EdgePosterior(np.array([[0.0, 0.99], [0.99, 0.0]]), np.array([[0.0, 0.97], [0.02, 0.0]]))
+    assert of_graph(None, "doubt") is None
+    assert of_graph(sure, "beside").arrows[0, 1] == 0.97
+    doubted = of_graph(sure, "doubt")
+    assert doubted.arrows[0, 1] == pytest.approx(0.85 * 0.97)
+    assert doubted.adjacency[1, 0] == pytest.approx(0.85 * 0.99)
 
 
 def test_nothing_rivals_the_counts_of_an_answer_without_latents():

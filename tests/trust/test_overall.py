@@ -54,6 +54,21 @@ def test_each_failure_has_its_weight(label, level):
         assert "What to do: " in reason
 
 
+def test_causes_may_stand_where_something_beside_them_does_not():
+    for label in ("sec:bg", "sec:exact", "assum:ssc", "background"):
+        found = judged(failed(label))
+        assert (found.level, found.grade, found.causes_in_doubt) == ("part", "beside", False)
+    few = judged(n_samples=10)
+    assert (few.level, few.grade) == ("part", "beside")
+    for found in (judged(failed("assump:strong:NZ")), judged(uncertain=["X1"])):
+        assert (found.level, found.grade, found.causes_in_doubt) == ("part", "part", True)
+    assert judged(failed("continuous")).grade == "doubt"
+    assert judged().grade == "believe"
+    # What puts the causes in doubt comes first.
+    both = judged(failed("sec:exact"), failed("assm:twins"))
+    assert both.reasons[0].startswith("In doubt: which causes there are.")
+
+
 def test_the_worst_reason_comes_first():
     found = judged(failed("assum:ssc"), failed("continuous"))
     assert found.level == "doubt"

@@ -29,7 +29,9 @@ from mixoracle._checks import check_whole, make_generator
 from mixoracle._clock import NO_LIMIT
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.model import LatentModel
+from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.model.inference import Effects
+from mixoracle.model.variables import Variable
 from mixoracle.oracles.protocol import CandidateOracle
 from mixoracle.oracles.run import to_log
 from mixoracle.solving import Solution, Solver
@@ -73,6 +75,8 @@ class Support:
         states were found; None if there are none.
     n_same : int
         How many resamples these are.
+    resampled : tuple of LatentModel
+        The answer with P(H) and Λ of each of them, which :meth:`effect` asks.
     """
 
     n_resamples: int
@@ -85,11 +89,30 @@ class Support:
     joint_low: Floats | None
     joint_high: Floats | None
     n_same: int
+    resampled: tuple[LatentModel, ...] = ()
+
+    def effect(self, cause: Variable, effect: Variable) -> tuple[Floats, Floats]:
+        """The interval of P(effect | do(cause = state)) over the class and the resamples.
+
+        In each resample the effect is a range over all members of its class. Returned are the
+        2.5 % quantile of the lower ends and the 97.5 % quantile of the upper ends; the first axis
+        is the state of the cause.
+        """
+        if not self.resampled:
+            raise InvalidInputError(
+                "no resample has the same causes with the same numbers of states as the answer, so "
+                "that there is no interval of an effect; use more resamples or more cases"
+            )
+        found = [Effects(model, cause).on(effect) for model in self.resampled]
+        tail = 0.5 * (1.0 - COVERAGE)
+        low = np.quantile(np.stack([held.lower for held in found]), tail, axis=0)
+        high = np.quantile(np.stack([held.upper for held in found]), 1.0 - tail, axis=0)
+        return np.asarray(low), np.asarray(high)
 
     @classmethod
-    def of(cls, sightings: list[Sighting], domain_sizes: tuple[int, ...]) -> Support:
-        """Count what was found again."""
-        total = len(sightings)
+    def of(cls, sightings: list[Sighting], model: LatentModel) -> Support:
+        """Count what was found again of the answer."""
+        total, domain_sizes = len(sightings), model.domain_sizes
         numbers = Counter(sighting.n_latents for sighting in sightings)
         found = np.array([sighting.domain_sizes for sighting in sightings]).reshape(total, -1)
         tables = [sighting.joint for sighting in sightings if sighting.joint is not None]
@@ -108,7 +131,29 @@ class Support:
             joint_low=low,
             joint_high=high,
             n_same=len(tables),
+            resampled=tuple(
+                _seen_as(model, sighting) for sighting in sightings if sighting.joint is not None
+            ),
         )
+
+
+def _seen_as(model: LatentModel, sighting: Sighting) -> LatentModel:
+    """The answer with P(H) and Λ of a resample that has the same latents and states."""
+    both = sighting.adjacency & ~sighting.arrows & ~sighting.arrows.T
+    graph = CPDAG(
+        model.n_latent,
+        frozenset((int(i), int(j)) for i, j in np.argwhere(sighting.arrows)),
+        frozenset(frozenset((int(i), int(j))) for i, j in np.argwhere(np.triu(both))),
+    )
+    return LatentModel(
+        observed_names=model.observed_names,
+        latent_names=model.latent_names,
+        bipartite=model.bipartite,
+        domain_sizes=model.domain_sizes,
+        joint=JointTable(np.asarray(sighting.joint)),
+        latent_graph=graph,
+        components=model.components,
+    )
 
 
 class Bootstrapping:
@@ -223,7 +268,7 @@ class Resampler:
             if tell is not None:
                 tell(len(done), n_resamples)
         chosen = [done[number] for number in range(n_resamples)]
-        return Support.of(chosen, self.model.domain_sizes)
+        return Support.of(chosen, self.model)
 
     def _sightings(
         self, numbers: list[int], n_jobs: int, seed: int

@@ -77,6 +77,8 @@ _CONSEQUENCES: dict[str, tuple[bool, str, str]] = {
     ),
     BACKGROUND_LABEL: (False, "the names of the causes", "check the background knowledge"),
 }
+# What fails beside the causes: they stand, but not all that is said with them.
+_BESIDE = ("sec:bg", "sec:exact", "assum:ssc", BACKGROUND_LABEL)
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,20 @@ class Overall:
         What is in doubt, why, and what to do, a sentence or two each, worst first.
     looks_continuous : bool
         Whether a continuous cause would explain the data better.
+    causes_in_doubt : bool
+        Whether a reason puts the causes in doubt, their states or what they drive, and not only
+        probabilities, or whether there is something else besides.
     """
 
     level: Level
     reasons: tuple[str, ...] = ()
     looks_continuous: bool = False
+    causes_in_doubt: bool = False
+
+    @property
+    def grade(self) -> str:
+        """The level, or "beside" where an answer is believed in part and its causes wholly."""
+        return "beside" if self.level == "part" and not self.causes_in_doubt else self.level
 
 
 def overall(
@@ -125,17 +136,21 @@ def overall(
         if any(v.label == "sec:bg" and v.holds for v in verdicts):
             alternatives = ()
     worst = [*_fatal(verdicts), *_beyond_bounds(model, at_limit, limit), *_unseen(held_out)]
-    others = [
-        *_partial(verdicts),
+    causes = [
+        *_partial(v for v in verdicts if v.label not in _BESIDE),
         *_rivals(alternatives),
-        *_thin(model, n_samples, uncertain, converged),
+        *_uncertain(uncertain),
         *_crowded(at_limit, limit),
         *_restless(*starts),
         *_cut_short(clock),
     ]
-    level: Level = "doubt" if worst else "part" if others else "believe"
+    beside = [
+        *_partial(v for v in verdicts if v.label in _BESIDE),
+        *_thin(model, n_samples, converged),
+    ]
+    level: Level = "doubt" if worst else "part" if causes or beside else "believe"
     continuous = any(v.label == rival.LABEL and v.holds is False for v in verdicts)
-    return Overall(level, (*worst, *others), continuous)
+    return Overall(level, (*worst, *causes, *beside), continuous, bool(worst or causes))
 
 
 class Fitted(Protocol):
@@ -146,7 +161,6 @@ class Fitted(Protocol):
     alternatives_: tuple[Alternative, ...]
     states_: Integers
     converged_: bool
-    repairs_: tuple[str, ...]
     n_starts_: int
     n_starts_agreed_: int
 
@@ -155,7 +169,7 @@ def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) ->
     """The verdict on what a learner found; of few rows, also on rows that were not seen.
 
     A variable of several parents that has as many components as the rows can tell apart is no
-    reason to think of more, if counts fit together as they came: the others confirm the number.
+    reason to think of more: the others show its parents one by one.
     """
     run = resampler.solver.run
     limit = run.max_components
@@ -176,7 +190,7 @@ def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) ->
         at_limit=[
             name
             for i, (name, count) in enumerate(named)
-            if int(count) >= most and (limit or fitted.repairs_ or len(model.parents(i)) < 2)
+            if int(count) >= most and (limit or len(model.parents(i)) < 2)
         ],
         limit=limit,
         converged=fitted.converged_,
@@ -244,14 +258,15 @@ def _rivals(alternatives: Iterable[Alternative]) -> Iterator[str]:
         )
 
 
-def _thin(
-    model: LatentModel, n_samples: int, uncertain: Sequence[str], converged: bool
-) -> Iterator[str]:
-    if uncertain:
+def _uncertain(names: Sequence[str]) -> Iterator[str]:
+    if names:
         yield (
-            f"In doubt: the number of components of {_few(uncertain)}, because the evidence for it "
+            f"In doubt: the number of components of {_few(names)}, because the evidence for it "
             "is weak. What to do: add cases."
         )
+
+
+def _thin(model: LatentModel, n_samples: int, converged: bool) -> Iterator[str]:
     families = [prod(model.domain_sizes[j] for j in held) for held in model.joint.families()]
     if model.n_latent and n_samples < CASES_PER_STATE * max(families):
         which = "of them" if len(families) == 1 else "states of a cause and its parents"
