@@ -105,7 +105,7 @@ def right_model_passes(problem: Problem, families: str | None = None) -> bool:
     model = problem.model
     prepared = prepare(problem.observations, families)
     graph = Bipartite(model.bipartite, model.domain_sizes)
-    start = np.ravel_multi_index(problem.states.T, model.domain_sizes)[prepared.rows]
+    start = problem.states[prepared.rows]
     refined = refine(prepared, graph.adjacency[prepared.variables], graph.domain_sizes, start)
     return check(prepared, graph, refined)[0].holds is True
 

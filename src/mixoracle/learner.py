@@ -294,7 +294,15 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
                 exposed=() if exposure is None else exposure.variables,
             )
             iterations = run.settings.budget.em if self.refine else 0
-            solver = Solver(prepared, known, self.bipartite, self.strict, iterations, run)
+            solver = Solver(
+                prepared,
+                known,
+                self.bipartite,
+                self.strict,
+                iterations,
+                run,
+                LatentSearch(self.latent_search).arrows,
+            )
             found = solve_from_starts(solver, oracle, self.n_init)
             if chunked is not None:
                 found = learned_from_all(chunked, found, self._build, solver, source, exposure)

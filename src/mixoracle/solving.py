@@ -27,14 +27,15 @@ from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.alignment import aligned
 from mixoracle.inference.consistency import consistency
 from mixoracle.inference.passes import Passes
-from mixoracle.inference.refine import Refinement, refine
-from mixoracle.inference.start import starting_assignment
+from mixoracle.inference.refine import FindArrows, Refinement, refine
+from mixoracle.inference.start import starting_states
 from mixoracle.inference.state_order import state_orders
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.model import Bipartite, ComponentSet, JointTable, LatentModel
+from mixoracle.model import Bipartite, ComponentSet, Joint, JointTable, LatentModel
+from mixoracle.model.graphs import Edge
 from mixoracle.model.joint import MANY_EMPTY, emptiness
-from mixoracle.model.joint_states import flat, numbered, states_of_cells
-from mixoracle.oracles.candidate import Candidate, GraphCounts
+from mixoracle.model.joint_states import distinct_rows, states_of_cells
+from mixoracle.oracles.candidate import Candidate, GraphCounts, weights_of
 from mixoracle.oracles.protocol import InformedOracle, MixtureOracle
 from mixoracle.oracles.run import Run
 
@@ -72,13 +73,15 @@ class Solution:
         """BIC, less what joint states that stay empty say against the model, or the merit."""
         if self.merit is not None:
             return self.merit
-        rows = self.refinement.weights * len(self.refinement.assignment)
-        return self.refinement.bic - emptiness(rows.reshape(self.graph.domain_sizes))
+        joint = self.refinement.joint
+        if not isinstance(joint, JointTable):  # nearly all of so many joint states have no rows
+            return self.refinement.bic
+        return self.refinement.bic - emptiness(joint.table * len(self.refinement.states))
 
     @property
     def n_rows(self) -> int:
         """The rows that P(H) is from."""
-        return len(self.refinement.assignment) if self.passes is None else self.passes.n_rows
+        return len(self.refinement.states) if self.passes is None else self.passes.n_rows
 
     @property
     def rank(self) -> tuple[int, int, float]:
@@ -90,23 +93,24 @@ class Solution:
         """What two solutions share if they differ in the order of the latents only."""
         return structure_of(self.graph.adjacency, self.graph.domain_sizes)
 
-    def in_own_units(
-        self, prepared: Prepared
-    ) -> tuple[JointTable, tuple[ComponentSet, ...], Integers]:
+    def in_own_units(self, prepared: Prepared) -> tuple[Joint, tuple[ComponentSet, ...], Integers]:
         """P(H), the components, and the states (N, m) of the rows, states in their order."""
         graph, refined = self.graph, self.refinement
-        table = refined.weights.reshape(graph.domain_sizes)
         found = [
             prepared.encoders[place].decode(refined.components[place]) for place in prepared.places
         ]
-        orders = state_orders(table, graph, found, prepared)
+        orders = state_orders(refined.joint, graph, found, prepared)
         components = tuple(
             held.take(_reordered_codes(graph, orders, i)) for i, held in enumerate(found)
         )
-        states = states_of_cells(prepared.in_own_order(refined.assignment), graph.domain_sizes)
+        states = prepared.in_own_order(refined.states)
         for j, order in enumerate(orders):
             states[:, j] = np.argsort(order)[states[:, j]]
-        return JointTable(table[np.ix_(*orders)] if orders else table), components, states
+        return (
+            refined.joint.relabelled(range(graph.n_latent), [order.tolist() for order in orders]),
+            components,
+            states,
+        )
 
 
 @dataclass(frozen=True)
@@ -125,10 +129,10 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """Where steps (b) to (d) led for one candidate: Γ, joint states of the rows, k(S)."""
+    """Where steps (b) to (d) led for one candidate: Γ, states (N, m) of the rows, k(S)."""
 
     graph: Bipartite
-    assignment: Integers
+    states: Integers
     counts: MixtureOracle
 
 
@@ -137,7 +141,8 @@ class Solver:
     """All that is the same for every candidate.
 
     ``method`` of step (b) is one of :func:`mixoracle.bipartite.recover` by name, or a function.
-    With ``strict`` a contradiction is raised instead of reported.
+    With ``strict`` a contradiction is raised instead of reported. ``arrows`` finds Λ from the
+    states of rows, where P(H) is a network.
     """
 
     prepared: Prepared
@@ -146,6 +151,7 @@ class Solver:
     strict: bool
     max_iterations: int
     run: Run
+    arrows: Callable[[Integers, tuple[int, ...], Application], frozenset[Edge]] | None = None
 
     def solve_all(self, candidates: Sequence[Candidate]) -> list[Solution]:
         """The candidates worth it and what is known beforehand, refined, best first.
@@ -204,18 +210,18 @@ class Solver:
         component_at = latent.layout(projection.labels, graph.adjacency, graph.domain_sizes)
         state_of = np.empty(projection.n_components, dtype=np.int64)
         state_of[component_at.ravel()] = np.arange(component_at.size)
-        return _Step(graph, np.asarray(state_of[assigned.rows]), assigned.counts)
+        states = states_of_cells(state_of[assigned.rows], graph.domain_sizes)
+        return _Step(graph, states, assigned.counts)
 
     def _by_decoding(self, candidate: Candidate) -> _Step:
         """Γ as it was decoded, held against the counts; latents in the order of their children."""
         assert candidate.graph is not None  # solve() looked
         checked = bipartite.check(candidate.graph, candidate.counts)
         order = bipartite.canonical_order(checked.adjacency, checked.domain_sizes)
-        rows = candidate.assign(checked).rows
         sizes = tuple(checked.domain_sizes[j] for j in order)
-        states = states_of_cells(rows, checked.domain_sizes)[:, order]
+        states = candidate.states(checked)[:, order]
         graph = replace(checked, adjacency=checked.adjacency[:, order], domain_sizes=sizes)
-        return _Step(graph, flat(states, sizes), candidate.counts)
+        return _Step(graph, states, candidate.counts)
 
     def _fallback(self, candidate: Candidate, recovered: Bipartite | None) -> _Step:
         """A contradiction: the candidate's own Γ if it has one, else no latent at all.
@@ -223,16 +229,15 @@ class Solver:
         Counts that an oracle takes from Γ are then those of the Γ that was ``recovered``.
         """
         if candidate.graph is not None:
-            rows = candidate.assign(candidate.graph).rows
-            return _Step(candidate.graph, rows, candidate.counts)
+            return _Step(candidate.graph, candidate.states(candidate.graph), candidate.counts)
         logger.info("the oracle's counts fit no graph; falling back to no latent structure")
         shape = (self.prepared.n_observed, 0)
         nothing = Bipartite(np.zeros(shape, dtype=bool), (), 0.0, "none")
-        rows = np.zeros(self.prepared.n_samples, dtype=np.int64)
+        states = np.zeros((self.prepared.n_samples, 0), dtype=np.int64)
         counts = candidate.counts
         if isinstance(counts, InformedOracle):
             counts = counts.informed_by(nothing if recovered is None else recovered)
-        return _Step(nothing, rows, counts)
+        return _Step(nothing, states, counts)
 
     def _worth_refining(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The best candidates of each source, those that honour more of what is known first.
@@ -269,7 +274,7 @@ class Solver:
         graph = self.known.whole_graph()
         if graph is None:
             return None
-        assignment = starting_assignment(
+        states = starting_states(
             self.prepared,
             graph.adjacency[self.prepared.variables],
             graph.domain_sizes,
@@ -277,19 +282,18 @@ class Solver:
             self.run.settings,
         )
         verdict = Verdict("consistent counts", "obs:counting", None, "Γ was known, not counted")
-        return self._refined("knowledge", self._given(graph, assignment), (), verdict)
+        return self._refined("knowledge", self._given(graph, states), (), verdict)
 
     def _single_latent(self, solution: Solution) -> Solution | None:
         """One latent for all joint states that occur, where some of several latents' do not."""
-        weights = solution.refinement.weights
-        joint = JointTable(weights.reshape(solution.graph.domain_sizes))
-        n_empty = len(joint.nearly_empty())
-        if solution.merit is not None:  # a single latent was judged beside it
+        joint = solution.refinement.joint
+        if solution.merit is not None or not isinstance(joint, JointTable):
+            # A single latent was judged beside it, or would have a state for nearly every row.
             return None
-        if solution.graph.n_latent < 2 or n_empty < MANY_EMPTY * weights.size:
+        if solution.graph.n_latent < 2 or len(joint.nearly_empty()) < MANY_EMPTY * joint.n_joint:
             return None
-        assignment = numbered(solution.refinement.assignment)
-        n_states = int(assignment.max()) + 1
+        _, own, counts = distinct_rows(solution.refinement.states)
+        n_states = len(counts)
         if not 2 <= n_states <= self.run.settings.budget.compared:
             return None
         driven = np.asarray(solution.graph.adjacency.any(axis=1, keepdims=True))
@@ -297,14 +301,12 @@ class Solver:
         verdict = Verdict("consistent counts", "obs:counting", True, "a single latent always fits")
         # What is known of several latents says nothing about the one that stands for all.
         alone = replace(self, known=Background().resolved(self.known.observed_names))
-        return alone._refined(solution.source, self._given(graph, assignment), (), verdict)
+        return alone._refined(solution.source, self._given(graph, own[:, None]), (), verdict)
 
-    def _given(self, graph: Bipartite, assignment: Integers) -> _Step:
-        """A Γ with prepared rows that no oracle gave, in the form in which they do."""
-        n_states = int(np.prod(graph.domain_sizes, dtype=int))
-        weights = np.bincount(assignment, minlength=n_states) / len(assignment)
-        counts = GraphCounts(graph, weights)
-        return _Step(graph, self.prepared.in_own_order(assignment), counts)
+    def _given(self, graph: Bipartite, states: Integers) -> _Step:
+        """A Γ with states of prepared rows that no oracle gave, in the form in which they do."""
+        own = self.prepared.in_own_order(states)
+        return _Step(graph, own, GraphCounts(graph, weights_of(own, graph.domain_sizes)))
 
     def _refined(
         self, source: str, step: _Step, repairs: tuple[str, ...], verdict: Verdict
@@ -315,9 +317,10 @@ class Solver:
             self.prepared,
             adjacency,
             step.graph.domain_sizes,
-            step.assignment[self.prepared.rows],
+            step.states[self.prepared.rows],
             self.max_iterations,
             self.run.settings,
+            self._arrows_of(applied),
         )
         sizes = " × ".join(map(str, step.graph.domain_sizes)) or "no latent"
         logger.info("candidate of %s: %s, BIC %.1f", source, sizes, refinement.bic)
@@ -333,6 +336,13 @@ class Solver:
             verdict,
             n_off=self._n_off(applied.graph),
         )
+
+    def _arrows_of(self, applied: Application) -> FindArrows | None:
+        """How Λ is found from the states of rows, given what is known of it."""
+        if self.arrows is None:
+            return None
+        find = self.arrows
+        return lambda states, sizes: find(states, sizes, applied)
 
 
 def one_of_each(solutions: list[Solution]) -> list[Solution]:

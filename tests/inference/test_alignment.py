@@ -6,8 +6,8 @@ import pytest
 from mixoracle import LatentGraphLearner
 from mixoracle.inference.alignment import aligned
 from mixoracle.inference.refine import Refinement
-from mixoracle.model import GaussianComponents
-from mixoracle.model.joint_states import configurations
+from mixoracle.model import GaussianComponents, JointTable
+from mixoracle.model.joint_states import configurations, flat, states_of_cells
 
 SIZES = (3, 4)
 # The first drives everything, so that the subset condition fails for the second.
@@ -27,7 +27,10 @@ def refinement(rng, adjacency=NESTED, sizes=SIZES):
         components.append(GaussianComponents(means, np.tile(np.eye(2), (len(means), 1, 1))))
     weights = rng.dirichlet(np.full(len(codes), 5.0))
     rows = rng.choice(len(codes), 100, p=weights)
-    return Refinement(weights, tuple(components), rows, 0.0, 0.0, (0.0,), True)
+    joint = JointTable(weights.reshape(sizes))
+    return Refinement(
+        joint, tuple(components), states_of_cells(rows, sizes), 0.0, 0.0, (0.0,), True
+    )
 
 
 def renamed(held, rng):
@@ -37,8 +40,9 @@ def renamed(held, rng):
     components = tuple(
         component if i == 0 else component.take(old) for i, component in enumerate(held.components)
     )
-    rows = np.argsort(old)[held.assignment]
-    return Refinement(held.weights[old], components, rows, 0.0, 0.0, (0.0,), True)
+    rows = states_of_cells(np.argsort(old)[flat(held.states, SIZES)], SIZES)
+    joint = JointTable(held.joint.table.ravel()[old].reshape(SIZES))
+    return Refinement(joint, components, rows, 0.0, 0.0, (0.0,), True)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -48,16 +52,15 @@ def test_names_that_were_mixed_up_are_found_again(seed):
     answer, chosen = aligned(NESTED, SIZES, renamed(held, rng))
     assert chosen == [(1, [0])]
     # One permutation of the second cause's names is left, the same in each state of the first.
-    first, second = np.unravel_index(held.assignment, SIZES)
-    again = np.unravel_index(answer.assignment, SIZES)
+    first, second = held.states.T
+    again = answer.states.T
     np.testing.assert_array_equal(again[0], first)
     pairs = {(int(a), int(b)) for a, b in zip(second, again[1], strict=True)}
     assert len(pairs) == SIZES[1]
     names = np.empty(SIZES[1], dtype=int)
     for old, new in pairs:
         names[new] = old
-    table = held.weights.reshape(SIZES)[:, names]
-    np.testing.assert_allclose(answer.weights, table.ravel())
+    np.testing.assert_allclose(answer.joint.table, held.joint.table[:, names])
     order = (np.arange(SIZES[0])[:, None] * SIZES[1] + names).ravel()
     for before, after in zip(held.components[1:], answer.components[1:], strict=True):
         np.testing.assert_allclose(

@@ -19,6 +19,7 @@ from mixoracle.inference.refine import refine
 from mixoracle.inference.residuals import check
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model import Bipartite
+from mixoracle.model.joint_states import states_of_cells
 from mixoracle.observations import Observations
 
 
@@ -62,9 +63,9 @@ def test_heavy_tails_are_seen_and_the_structure_is_found_all_the_same(seed):
 def independence(observations, graph, cells, families=None):
     """The verdict on independence for a given graph, refined from given joint states."""
     prepared = prepare(observations, families)
-    refined = refine(
-        prepared, graph.adjacency[prepared.variables], graph.domain_sizes, cells[prepared.rows]
-    )
+    sizes = graph.domain_sizes
+    states = states_of_cells(cells[prepared.rows], sizes)
+    refined = refine(prepared, graph.adjacency[prepared.variables], sizes, states)
     return check(prepared, graph, refined)[0]
 
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from mixoracle.datasets import item_problem, paper_problem
-from mixoracle.inference.start import starting_assignment
+from mixoracle.inference.start import starting_states
 from mixoracle.metrics import compare_states
 from mixoracle.mixtures.preparation import prepare
-from mixoracle.model.joint_states import states_of_cells
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -16,9 +15,9 @@ def test_items_of_one_skill_show_who_has_it(seed):
     prepared = prepare(problem.observations)
     sizes = problem.model.domain_sizes
     adjacency = problem.model.bipartite[prepared.variables]
-    cells = starting_assignment(prepared, adjacency, sizes, np.random.default_rng(0))
+    found = starting_states(prepared, adjacency, sizes, np.random.default_rng(0))
     states = np.empty_like(problem.states)
-    states[prepared.rows] = states_of_cells(cells, sizes)
+    states[prepared.rows] = found
     # Three items with one in ten wrong: the majority is right in 97 of 100.
     assert compare_states(problem.states, states).joint_accuracy > 0.85
 
@@ -29,6 +28,6 @@ def test_every_row_gets_a_joint_state(seed):
     prepared = prepare(problem.observations)
     sizes = problem.model.domain_sizes
     adjacency = problem.model.bipartite[prepared.variables]
-    cells = starting_assignment(prepared, adjacency, sizes, np.random.default_rng(0))
-    assert cells.shape == (300,)
-    assert 0 <= cells.min() <= cells.max() < np.prod(sizes)
+    found = starting_states(prepared, adjacency, sizes, np.random.default_rng(0))
+    assert found.shape == (300, len(sizes))
+    assert np.all((found >= 0) & (found < sizes))

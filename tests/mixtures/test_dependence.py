@@ -13,7 +13,8 @@ def test_chance_is_chance_also_where_levels_are_rare(rare):
     for seed in range(400):
         rng = np.random.default_rng(seed)
         marks = [(rng.random((300, 6)) < rare).astype(float) for _ in range(2)]
-        chances.append(dependence(*((m - m.mean(axis=0)) / m.std(axis=0) for m in marks))[1])
+        blocks = [(m - m.mean(axis=0)) / m.std(axis=0) for m in marks]
+        chances.append(dependence(blocks)[1][0, 1])
     # Three standard errors of 400 draws.
     assert np.mean(np.array(chances) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
     assert np.mean(np.array(chances) < 0.5) == pytest.approx(0.5, abs=0.1)
@@ -24,14 +25,37 @@ def test_dependent_blocks_are_unlikely_by_chance():
         rng = np.random.default_rng(seed)
         shared = rng.normal(size=(300, 1))
         first, second = (0.5 * shared + rng.normal(size=(300, 3)) for _ in range(2))
-        strength, chance = dependence(first, second)
-        assert strength > 0.05
-        assert chance < 1e-3
+        strength, chance = dependence([first, second])
+        assert strength[0, 1] > 0.05
+        assert chance[0, 1] < 1e-3
 
 
 @pytest.mark.parametrize("n_rows", [0, 2])
 def test_hardly_any_rows_show_no_dependence(n_rows):
-    assert dependence(np.ones((n_rows, 2)), np.ones((n_rows, 2))) == (0.0, 1.0)
+    strength, chance = dependence([np.ones((n_rows, 2)), np.ones((n_rows, 2))])
+    assert (strength[0, 1], chance[0, 1]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_pairs_at_once_are_each_pair_on_its_own(seed):
+    """Also with blocks of no column, and with rows of which some blocks hold nothing."""
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(size=(5000, 1))
+    blocks = [0.3 * shared * rng.random() + rng.normal(size=(5000, w)) for w in (1, 3, 0, 2)]
+    blocks[1][rng.random(5000) < 0.2] = 0.0
+    strength, chance = dependence(blocks)
+    for i in range(4):
+        for j in range(i):
+            alone = dependence([blocks[i], blocks[j]])
+            assert strength[i, j] == pytest.approx(strength[j, i]) == pytest.approx(alone[0][0, 1])
+            assert chance[i, j] == pytest.approx(alone[1][0, 1])
+    both = blocks[1].any(axis=1)
+    product = blocks[0][both].T @ blocks[1][both] / both.sum()
+    squares = [np.sum(block**2, axis=1).mean() for block in (blocks[0], blocks[1][both])]
+    beyond = both.sum() * np.sum(product**2) - squares[0] * squares[1]
+    expected = np.sqrt(max(0.0, beyond) / (both.sum() * product.size))
+    assert strength[0, 1] == pytest.approx(expected, rel=0.02, abs=1e-3)
+    assert np.all(chance[2] == 1.0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -59,20 +83,21 @@ def test_rows_centred_within_the_same_components_are_not_dependent_for_that(n_co
         rng = np.random.default_rng(seed)
         codes, whole = rng.integers(n_components, size=120), np.zeros(120, dtype=bool)
         blocks = [whitened(rng.normal(size=(120, 3)), codes, whole) for _ in range(2)]
-        chances.append(dependence(*blocks, excess_of_centring(codes, codes))[1])
+        excess = excess_of_centring(np.stack([codes, codes], axis=1))
+        chances.append(dependence(blocks, excess)[1][0, 1])
     # Three standard errors of 100 draws.
     assert np.mean(np.array(chances) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
 
 
 def test_different_components_have_nothing_in_common():
-    first, second = np.divmod(np.arange(400), 20)
-    assert excess_of_centring(first, second) == pytest.approx(1.0, abs=0.01)
+    apart = np.stack(np.divmod(np.arange(400), 20), axis=1)
+    assert excess_of_centring(apart)[0, 1] == pytest.approx(1.0, abs=0.01)
     # Every row its own component: nothing is left over that could be compared.
-    assert excess_of_centring(np.arange(5), np.arange(5)) == 1.0
+    assert excess_of_centring(np.tile(np.arange(5)[:, None], 2))[0, 1] == 1.0
 
 
 def test_strength_is_what_chance_does_not_explain():
     rng = np.random.default_rng(0)
-    strengths = [dependence(*rng.normal(size=(2, 100, 5)))[0] for _ in range(40)]
+    strengths = [dependence(rng.normal(size=(2, 100, 5)))[0][0, 1] for _ in range(40)]
     # The plain root-mean-square correlation is 0.1 on average.
     assert np.median(strengths) < 0.05

@@ -86,7 +86,7 @@ def test_chunks_cover_the_rows_once(monkeypatch):
     model, blocks, _ = drawn(1, n_rows=30)
     chunks = list(posterior_chunks(model, blocks))
     assert len(chunks) > 1
-    rows = np.concatenate([np.arange(30)[rows] for rows, _, _ in chunks])
+    rows = np.concatenate([np.arange(30)[rows] for rows, _ in chunks])
     np.testing.assert_array_equal(rows, np.arange(30))
 
 

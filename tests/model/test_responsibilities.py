@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
-from mixoracle.mixtures.expectation import JointStates
 from mixoracle.model.responsibilities import log_joint, share_out
 
 
@@ -88,26 +87,3 @@ class TestLogJoint:
         np.testing.assert_allclose(found, log_weights + sum(densities))
         same = np.repeat(np.arange(4)[:, None], 3, axis=1)
         np.testing.assert_array_equal(found, log_joint(log_weights, densities, same))
-
-
-@pytest.mark.parametrize("spread", [1.0, 8.0, 60.0])
-@pytest.mark.parametrize("seed", range(10))
-def test_plausible_states_and_all_states_share_rows_out_alike(seed, spread):
-    """The E-step over thousands of joint states is this one, with the hopeless ones left out."""
-    rng = np.random.default_rng(seed)
-    n_rows, n_states, sizes = 60, int(rng.integers(2, 200)), rng.integers(1, 20, 4)
-    codes = np.stack([rng.integers(size, size=n_states) for size in sizes], axis=1)
-    log_weights = np.log(rng.dirichlet(np.ones(n_states)))
-    densities = [-spread * rng.gamma(1.0, size=(n_rows, size)) for size in sizes]
-    before = rng.integers(n_states, size=n_rows)
-    some = JointStates(codes, log_weights, few=0).share_out(densities, before)
-    joint = log_joint(log_weights, densities, codes)
-    shares = share_out(joint)
-    np.testing.assert_allclose(some.log_likelihood, shares.log_likelihood.sum(), rtol=1e-12)
-    np.testing.assert_allclose(some.weights, shares.responsibilities.sum(axis=0), atol=1e-9)
-    # States with the same codes differ by their weights alone.
-    np.testing.assert_array_equal(some.best, joint.argmax(axis=1))
-    for i, own in enumerate(some.by_code):
-        expected = np.zeros_like(own)
-        np.add.at(expected.T, codes[:, i], shares.responsibilities.T)
-        np.testing.assert_allclose(own, expected, atol=1e-9)

@@ -141,7 +141,7 @@ def test_structure_shows_in_a_part_of_the_rows(seed):
 def test_it_tells_what_it_is_doing():
     stages = []
     SignatureOracle(random_state=0).fit(problem_of(0, 200).observations, progress=stages.append)
-    assert stages == [Stage.PREPARING, Stage.SEGMENTING, Stage.JOINING, Stage.DECODING]
+    assert stages == [Stage.PREPARING, Stage.SEGMENTING, Stage.PAIRING]
     assert all(isinstance(stage, str) and stage for stage in stages)
 
 

@@ -147,6 +147,6 @@ def test_too_large_a_problem_is_refused():
 def test_too_many_cells_are_refused(monkeypatch, draw, rng):
     _, joint = draw(rng, 3, largest=2)
     monkeypatch.setattr("mixoracle.structure.exact.MAX_CELLS", 26)
-    with pytest.raises(InvalidInputError, match=r"got 27 \(use method='ges'\)"):
+    with pytest.raises(InvalidInputError, match=r"got 27 \(use method='orders'\)"):
         learn(joint, 100, "exact")
-    assert search(joint, 100).method == "ges"
+    assert search(joint, 100).method == "orders"

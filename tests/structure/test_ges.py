@@ -74,7 +74,7 @@ def test_no_latents_and_one_latent():
 def test_more_latents_than_exact_can_take(draw):
     rng = np.random.default_rng(9)
     edges, joint = draw(rng, 14, largest=2, density=0.1)
-    found = search(joint, 50_000)
+    found = search(joint, 50_000, "ges")
     assert found.method == "ges"
     assert found.gap is None
     assert structural_distance(CPDAG.from_dag(edges, 14), found.graph) <= 2

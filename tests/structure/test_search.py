@@ -57,7 +57,7 @@ def test_a_tie_is_logged(caplog):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"method": "guess"}, "'auto', 'exact', 'ges', 'pc'; got 'guess'"),
+        ({"method": "guess"}, "'auto', 'exact', 'orders', 'ges', 'pc'; got 'guess'"),
         ({"score": "aic"}, "'bic', 'bdeu', 'adaptive' or an object"),
         ({"score": object()}, "type object"),
         ({"alpha": 0.0}, "alpha"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from mixoracle.model import CPDAG
+from mixoracle.model import CPDAG, JointTable
 from mixoracle.trust.aligning import _adjusted_rand, align, match_latents
 
 
@@ -32,7 +32,7 @@ def test_an_answer_under_other_names_is_the_same_answer(seed):
     place = np.argsort(order)
     graph = CPDAG(3, frozenset({(int(place[0]), int(place[1]))}))
     drives = np.eye(3, dtype=bool)[:, order]
-    sighting = align(states, sizes, there, moved, drives, graph)
+    sighting = align(states, sizes, there, JointTable(moved), drives, graph)
     assert sighting.agreement == pytest.approx(1.0)
     assert tuple(sighting.domain_sizes) == sizes
     assert np.array_equal(sighting.bipartite, np.eye(3, dtype=bool))
@@ -46,7 +46,8 @@ def test_what_is_not_found_again_counts_nowhere():
     noise = drawn(1, sizes=(2,))
     other = np.hstack([states[:, 1:], noise])
     graph = CPDAG(2, frozenset(), frozenset({frozenset({0, 1})}))
-    sighting = align(states, (2, 3), other, np.full((3, 2), 1 / 6), np.eye(2, dtype=bool), graph)
+    joint = JointTable(np.full((3, 2), 1 / 6))
+    sighting = align(states, (2, 3), other, joint, np.eye(2, dtype=bool), graph)
     assert sighting.domain_sizes.tolist() == [0, 3]
     assert not sighting.adjacency.any()
     assert sighting.joint is None

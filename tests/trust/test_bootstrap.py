@@ -45,7 +45,7 @@ def test_a_clear_answer_is_found_again(problem, learner):
         learner.states_,
         learner.model_.domain_sizes,
         problem.states,
-        problem.model.joint.table,
+        problem.model.joint,
         problem.model.bipartite,
         problem.model.latent_graph,
     ).joint

@@ -6,7 +6,6 @@ from mixoracle.datasets import paper_problem, random_model, with_gaps
 from mixoracle.inference.refine import refine
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model import Bipartite
-from mixoracle.model.joint_states import flat
 from mixoracle.observations import Observations
 from mixoracle.oracles.candidate import DecodedCounts, GraphCounts, Rivals
 from mixoracle.structure import EdgePosterior
@@ -21,7 +20,7 @@ def drives(observations, adjacency, sizes, states):
         prepared,
         adjacency[prepared.variables],
         sizes,
-        flat(states, sizes)[prepared.rows],
+        states[prepared.rows],
         0,
     )
     return drive_posterior(prepared, Bipartite(adjacency, sizes), refined)

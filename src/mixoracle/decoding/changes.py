@@ -127,7 +127,7 @@ def _taken_apart(
     heard = (LabelPairs(labels), LabelPairs(_only_balanced(labels)))
     for pairs, ignored in product(heard, _at_most_one_of(speaking)):
         found = find_latents(pairs, [column for column in speaking if column not in ignored])
-        parts = np.stack([part.states for part in found], axis=1)
+        parts = np.stack([part.states(pairs.labels) for part in found], axis=1)
         if parts.tobytes() in seen or max(part.n_states for part in found) == len(labels):
             continue
         seen.add(parts.tobytes())

@@ -27,43 +27,57 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Integers
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.mixtures.pairs import count_together
+from mixoracle.model.joint import HOLE
 from mixoracle.model.joint_states import numbered
 
 Labels = Integers
 
-# So many rows are counted at a time, to bound the memory.
-_ROWS_AT_ONCE = 4096
+# A single row with two labels may be wrong in one of them, however certain it seems.
+_ONE_ROW = 1.0
 
 
 @dataclass(frozen=True)
 class CommonPart:
     """A maximal set of observed variables with the states that they share.
 
-    ``members`` are columns of the label matrix, ``states`` (T,) numbers the shared state.
+    ``members`` are columns of the label matrix, ``start`` is one of them, and ``of_labels`` the
+    shared state of each of its labels.
     """
 
     members: frozenset[int]
-    states: Labels
+    start: int
+    of_labels: Labels
 
     @property
     def n_states(self) -> int:
         """dim(sne(members))."""
-        return int(self.states.max()) + 1
+        return int(self.of_labels.max()) + 1
+
+    def states(self, labels: Labels) -> Labels:
+        """The shared state of each row of labels (T, n)."""
+        return self.of_labels[labels[:, self.start]]
 
 
 class LabelPairs:
     """Labels (T, n), each column numbered from 0, and which of them occur together.
 
+    With ``certain`` (T, n) the labels are those of single rows, and only those beyond doubt count.
+    Two of them then occur together if they do so in more than one row, and in more than a
+    twentieth of those that chance would give them: labels that are wrong once in a thousand rows
+    do not.
+
     Pairs of columns are looked at when they are asked for, and once.
     """
 
-    def __init__(self, labels: Labels) -> None:
+    def __init__(self, labels: Labels, certain: Bools | None = None) -> None:
         self.labels = labels
         self._n_labels = [int(column.max()) + 1 for column in labels.T]
         self._starts = np.cumsum([0, *self._n_labels])
-        self._together = _occur_together(labels + self._starts[:-1], int(self._starts[-1]))
-        self._first_rows = [np.unique(column, return_index=True)[1] for column in labels.T]
+        codes, n_codes = labels + self._starts[:-1], int(self._starts[-1])
+        self._counts = count_together(codes, n_codes, certain)
+        self._together = self._counts > (0 if certain is None else self._too_few())
         self._parts: dict[tuple[int, int], Labels] = {}
 
     def n_labels(self, column: int) -> int:
@@ -73,13 +87,26 @@ class LabelPairs:
     def parts(self, column: int, other: int) -> Labels:
         """Which labels of a column the other one cannot tell apart, (labels of the column,)."""
         if (column, other) not in self._parts:
-            own, its = (slice(self._starts[i], self._starts[i + 1]) for i in (column, other))
-            self._parts[column, other] = _linked(self._together[own, its])
+            self._parts[column, other] = _linked(self._together[self._between(column, other)])
         return self._parts[column, other]
 
-    def by_label(self, states: Labels, column: int) -> Labels:
-        """States of the rows as states of the labels of a column that determines them."""
-        return states[self._first_rows[column]]
+    def by_label(self, part: CommonPart, column: int) -> Labels:
+        """The state of each label of a member: that of the start's label it is with most often."""
+        counts = self._counts[self._between(part.start, column)]
+        return np.asarray(part.of_labels[counts.argmax(axis=0)])
+
+    def _too_few(self) -> Floats:
+        """Rows with two labels that say nothing: hardly any, or few beside what chance gives."""
+        firsts = self._starts[:-1]
+        column = np.repeat(np.arange(len(firsts)), self._n_labels)
+        by_column = np.add.reduceat(self._counts, firsts, axis=1)
+        n_rows = np.maximum(np.add.reduceat(by_column, firsts, axis=0), 1.0)
+        by_chance = by_column[:, column] * by_column[:, column].T / n_rows[column][:, column]
+        return np.maximum(HOLE * by_chance, _ONE_ROW)
+
+    def _between(self, column: int, other: int) -> tuple[slice, slice]:
+        own, its = (slice(self._starts[i], self._starts[i + 1]) for i in (column, other))
+        return own, its
 
 
 def common_part(first: Labels, second: Labels) -> Labels:
@@ -108,8 +135,10 @@ def find_latents(pairs: LabelPairs, columns: Sequence[int]) -> list[CommonPart]:
     Examples
     --------
     >>> pairs = LabelPairs(np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [1, 3, 1]]))
-    >>> [(sorted(part.members), part.states.tolist()) for part in find_latents(pairs, [0, 1, 2])]
-    [([0, 1], [0, 0, 1, 1]), ([1, 2], [0, 1, 0, 1])]
+    >>> for part in find_latents(pairs, [0, 1, 2]):
+    ...     print(sorted(part.members), part.states(pairs.labels).tolist())
+    [0, 1] [0, 0, 1, 1]
+    [1, 2] [0, 1, 0, 1]
     """
     found: list[CommonPart] = []
     for column in columns:
@@ -117,7 +146,7 @@ def find_latents(pairs: LabelPairs, columns: Sequence[int]) -> list[CommonPart]:
         known = np.zeros(n_labels, dtype=np.int64)
         for part in found:
             if column in part.members:
-                known = _both(known, pairs.by_label(part.states, column))
+                known = _both(known, pairs.by_label(part, column))
         while known.max() + 1 < n_labels:
             part = _grow(pairs, columns, column, known)
             if any(part.members <= held.members for held in found):
@@ -125,7 +154,7 @@ def find_latents(pairs: LabelPairs, columns: Sequence[int]) -> list[CommonPart]:
                 # beyond the known ones is mislabelled.
                 break
             found.append(part)
-            known = _both(known, pairs.by_label(part.states, column))
+            known = _both(known, pairs.by_label(part, column))
     return found
 
 
@@ -147,7 +176,7 @@ def _grow(pairs: LabelPairs, columns: Sequence[int], start: int, known: Labels) 
             states = coarser if is_in[key] else states
         if is_in[key]:
             members.add(column)
-    return CommonPart(frozenset(members), states[pairs.labels[:, start]])
+    return CommonPart(frozenset(members), start, states)
 
 
 def _both(first: Labels, second: Labels) -> Labels:
@@ -172,14 +201,3 @@ def _linked(table: Bools) -> Labels:
         if np.array_equal(further, reached):
             return numbered(reached.argmax(axis=1))
         reached = further
-
-
-def _occur_together(codes: Integers, n_codes: int) -> Bools:
-    """Which of the codes in the rows (T, n) are in one row with which, (codes, codes)."""
-    together = np.zeros((n_codes, n_codes), dtype=bool)
-    for begin in range(0, len(codes), _ROWS_AT_ONCE):
-        part = codes[begin : begin + _ROWS_AT_ONCE]
-        occurs = np.zeros((len(part), n_codes), dtype=np.float32)
-        np.put_along_axis(occurs, part, 1.0, axis=1)
-        together |= occurs.T @ occurs > 0
-    return together

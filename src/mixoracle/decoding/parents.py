@@ -31,7 +31,7 @@ def choose_parents(
     """Γ by the evidence of each variable's components, (n, m)."""
     adjacency = np.zeros((table.n_observed, proposal.states.shape[1]), dtype=bool)
     for i, (statistics, family, prior) in enumerate(table.variables()):
-        chosen = _best_parents(statistics[proposal.kept], family, prior, proposal, settings)
+        chosen = best_parents(statistics[proposal.kept], family, prior, proposal, settings)
         adjacency[i, list(chosen)] = True
     return adjacency
 
@@ -54,7 +54,7 @@ def needed_latents(
 
     def tell_apart(chosen: tuple[int, ...]) -> bool:
         code = flat(proposal.states[:, list(chosen)], [sizes[j] for j in chosen])
-        return _rows_in_minority(code, together, counts) <= allowed
+        return rows_in_minority(code, together, counts) <= allowed
 
     choices = [c for size in range(1, len(sizes)) for c in combinations(everything, size)]
     choices.sort(key=lambda c: prod(sizes[j] for j in c))
@@ -82,7 +82,7 @@ def join_twins(adjacency: Bools, states: Integers) -> tuple[Bools, Integers]:
     return adjacency[:, [twins[0] for twins in groups.values()]], joined
 
 
-def _rows_in_minority(code: Integers, finer: Integers, counts: Floats) -> float:
+def rows_in_minority(code: Integers, finer: Integers, counts: Floats) -> float:
     """Rows that are not in the commonest finer state of their code."""
     pairs, index, _ = distinct_rows(np.stack([code, finer], axis=1))
     largest = np.zeros(int(code.max()) + 1)
@@ -90,7 +90,7 @@ def _rows_in_minority(code: Integers, finer: Integers, counts: Floats) -> float:
     return float(counts.sum() - largest.sum())
 
 
-def _best_parents(
+def best_parents(
     statistics: Floats, family: Family, prior: Prior, proposal: Proposal, settings: Settings
 ) -> tuple[int, ...]:
     """The latents that this variable depends on, by the evidence of its components."""

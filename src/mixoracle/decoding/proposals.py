@@ -99,4 +99,4 @@ def _common_states(pairs: LabelPairs, columns: list[int], settings: Settings) ->
     if not latents or prod(part.n_states for part in latents) > settings.budget.joint_states:
         return None
     ordered = sorted(latents, key=lambda part: sorted(part.members))
-    return np.stack([part.states for part in ordered], axis=1)
+    return np.stack([part.states(pairs.labels) for part in ordered], axis=1)

@@ -21,7 +21,8 @@ from scipy.optimize import linear_sum_assignment
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.inference.refine import Refinement
-from mixoracle.model.joint_states import configurations
+from mixoracle.model import JointNetwork, JointTable
+from mixoracle.model.joint_states import configurations, flat, states_of_cells
 
 # Names settle in two or three rounds; each can only lower the sum of all differences.
 _ROUNDS = 10
@@ -30,8 +31,13 @@ _ROUNDS = 10
 def aligned(
     adjacency: Bools, domain_sizes: tuple[int, ...], refinement: Refinement
 ) -> tuple[Refinement, list[tuple[int, list[int]]]]:
-    """The same model with such names, and for which latents they were chosen, over which others."""
-    chosen = []
+    """The same model with such names, and for which latents they were chosen, over which others.
+
+    Names that a network of many latents leaves open stay as they are.
+    """
+    chosen: list[tuple[int, list[int]]] = []
+    if isinstance(refinement.joint, JointNetwork):
+        return refinement, chosen
     for latent in np.argsort(-adjacency.sum(axis=0), kind="stable"):
         over = _reaching_beyond(adjacency, int(latent))
         if over:
@@ -60,7 +66,7 @@ def _renamed(
     """Which old joint state stands at each new one, (∏ domain_sizes,)."""
     profiles, shares = _profiles(adjacency, domain_sizes, refinement, latent, over)
     names = _least_different(profiles, shares)
-    states = np.arange(len(refinement.weights)).reshape(domain_sizes)
+    states = np.arange(refinement.joint.n_joint).reshape(domain_sizes)
     last = [*_rest(domain_sizes, latent, over), *over, latent]
     ordered = states.transpose(last).reshape(-1, *names.shape)
     renamed = np.take_along_axis(ordered, np.broadcast_to(names, ordered.shape), axis=2)
@@ -100,7 +106,7 @@ def _profiles(
         n_rest = int(np.prod([domain_sizes[j] for j in rest], dtype=int))
         return np.asarray(grid.reshape(n_rest, -1, domain_sizes[latent], values.shape[1]))
 
-    weights = arranged(np.maximum(refinement.weights, np.finfo(float).tiny)[:, None])
+    weights = arranged(np.maximum(refinement.joint.table.ravel(), np.finfo(float).tiny)[:, None])
     by_state = (weights * arranged(np.nan_to_num(means))).sum(axis=0) / weights.sum(axis=0)
     shares = weights.sum(axis=0)[..., 0]
     within = shares[..., None] / shares.sum(axis=1)[:, None, None]
@@ -139,7 +145,9 @@ def _with_names(
         components.append(held.take(order))
     return replace(
         refinement,
-        weights=refinement.weights[old_state],
+        joint=JointTable(refinement.joint.table.ravel()[old_state].reshape(domain_sizes)),
         components=tuple(components),
-        assignment=np.argsort(old_state)[refinement.assignment],
+        states=states_of_cells(
+            np.argsort(old_state)[flat(refinement.states, domain_sizes)], domain_sizes
+        ),
     )

@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.encoding import Encoder
-from mixoracle.inference.refine import Refinement
-from mixoracle.inference.structured import Expected, StructuredMixture, climb
+from mixoracle.inference.refine import AnyMixture, Refinement, joint_of, mixture_of
+from mixoracle.inference.structured import Expected, climb
 from mixoracle.mixtures.coded import Chunk
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.ties import rounding_steps, spread_by
@@ -114,7 +114,7 @@ class _Sums:
 
 
 def _sums_of(
-    mixture: StructuredMixture, reader: ChunkReader, rows: int, numbered: tuple[int, TableChunk]
+    mixture: AnyMixture, reader: ChunkReader, rows: int, numbered: tuple[int, TableChunk]
 ) -> _Sums:
     """The E-step over one chunk, some rows at a time."""
     number, chunk = numbered
@@ -154,20 +154,13 @@ def over_all_rows(
     ``adjacency`` has the prepared order of the variables. The refinement that comes back holds P(H)
     and the components of all rows; all else of it is still about the sample.
     """
-    mixture = StructuredMixture.of_table(
-        tuple(encoder.family for encoder in reader.encoders),
-        adjacency,
-        domain_sizes,
-        start.weights,
-        start.components,
-        start.priors,
-        settings.budget,
-    )
+    families = tuple(encoder.family for encoder in reader.encoders)
+    mixture = mixture_of(families, adjacency, start, settings)
     rows = chunked.rows_at_once(len(reading_of(reader.model).table_columns))
     progress = Progress(PASSES, len(chunked.chunks), tell)
     log_units = 0.0
 
-    def expect(mixture: StructuredMixture) -> Expected:
+    def expect(mixture: AnyMixture) -> Expected:
         nonlocal log_units
         work = partial(_sums_of, mixture, reader, rows)
         sums: _Sums = reduce(add, progress.over(mapped(work, enumerate(chunked.chunks))))
@@ -176,7 +169,7 @@ def over_all_rows(
 
     climbed = climb(mixture, expect, settings.budget.passes, settings, f"further {PASSES}")
     found = climbed.mixture
-    all_rows = replace(start, weights=found.table(len(start.weights)), components=found.components)
+    all_rows = replace(start, joint=joint_of(found, domain_sizes), components=found.components)
     return all_rows, Passes(
         n_rows=climbed.expected.n_rows,
         n_passes=len(climbed.history),

@@ -13,7 +13,6 @@ with enough rows every model of real data is wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +22,10 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.tails import tail_error, typical_tails
-from mixoracle.mixtures.dependence import dependence, excess_of_centring, whitened
+from mixoracle.mixtures.dependence import dependent_pairs, excess_of_centring, whitened
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
-from mixoracle.model.joint_states import configurations
+from mixoracle.model.joint_states import codes_of_parents
 from mixoracle.settings import Settings
 
 
@@ -36,7 +35,7 @@ def check(
     """The verdicts on independence given H and on the components' family."""
     names = prepared.observations.names
     rows = _some_rows(prepared.n_samples, settings.budget.search_rows)
-    codes = configurations(graph.adjacency, graph.domain_sizes)[refinement.assignment[rows]]
+    codes = codes_of_parents(refinement.states[rows], graph.adjacency, graph.domain_sizes)
     encoders = [prepared.encoders[place] for place in prepared.places]
     blocks = [prepared.blocks[place][rows] for place in prepared.places]
     residual = [
@@ -60,18 +59,14 @@ def _independence(
 ) -> Verdict:
     """Whether two variables are still dependent when the hidden state is known."""
     name, label = "independent given the latents", "sec:bg"
-    pairs = list(combinations(range(len(residual)), 2))
-    if not pairs:
+    n_pairs = len(residual) * (len(residual) - 1) // 2
+    if not n_pairs:
         return Verdict(name, label, None, "a single variable depends on no other")
-    offenders = []
-    for first, second in pairs:
-        excess = excess_of_centring(codes[:, first], codes[:, second])
-        strength, chance = dependence(residual[first], residual[second], excess)
-        if (
-            chance < settings.priors.false_alarm / len(pairs)
-            and strength > settings.priors.small_correlation
-        ):
-            offenders.append((strength, names[first], names[second]))
+    matters, strengths = dependent_pairs(residual, settings.priors, excess_of_centring(codes))
+    offenders = [
+        (float(strengths[first, second]), names[first], names[second])
+        for first, second in np.argwhere(np.triu(matters, 1))
+    ]
     if not offenders:
         return Verdict(name, label, True, "no two variables are dependent given the latents")
     offenders.sort(reverse=True)
@@ -81,10 +76,10 @@ def _independence(
         label,
         False,
         f"within the hidden states, {first_name} and {second_name} are still dependent (mean "
-        f"correlation {strength:.2f}; {len(offenders)} of {len(pairs)} pairs are): a latent or a "
+        f"correlation {strength:.2f}; {len(offenders)} of {n_pairs} pairs are): a latent or a "
         "state may be missing, or one measurement acts on the other",
         tuple((one, other) for _, one, other in offenders),
-        strength=float(strength),
+        strength=strength,
     )
 
 

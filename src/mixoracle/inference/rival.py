@@ -25,11 +25,12 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.inference import succession
+from mixoracle.inference.densities import log_densities
 from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
-from mixoracle.model.joint_states import configurations, numbered
+from mixoracle.model.joint_states import codes_of_parents, distinct_rows, numbered
 from mixoracle.model.responsibilities import log_joint, share_out
 from mixoracle.settings import Settings
 
@@ -53,25 +54,24 @@ def check(
     why_not = _not_judged(prepared, graph, blocks, settings)
     if why_not:
         return Verdict(_NAME, LABEL, None, why_not)
-    codes = configurations(graph.adjacency[prepared.variables], graph.domain_sizes)
-    joint, margins = _densities(prepared, refinement, codes, settings)
+    adjacency = np.asarray(graph.adjacency[prepared.variables])
+    joint, margins = log_densities(prepared, adjacency, refinement, settings)
     n_rows, n_own = int(whole.sum()), [family.n_parameters for family in prepared.families]
+    seen, states, _ = distinct_rows(refinement.states[whole])
     alone = sum(
         max(
-            float(own[whole].mean()) - _charge(int(code.max()) * (n + 1) + n, n_rows),
+            float(own[whole].mean()) - _charge(held.n_components * (n + 1) - 1, n_rows),
             _log_normal(block),
         )
-        for own, code, n, block in zip(margins, codes.T, n_own, blocks, strict=True)
+        for own, held, n, block in zip(margins, refinement.components, n_own, blocks, strict=True)
     )
-    n_parameters = (
-        len(codes)
-        - 1
-        + sum((int(code.max()) + 1) * n for code, n in zip(codes.T, n_own, strict=True))
+    n_parameters = refinement.joint.n_parameters + sum(
+        held.n_components * n for held, n in zip(refinement.components, n_own, strict=True)
     )
     by_states = float(joint[whole].mean()) - _charge(n_parameters, n_rows)
     without = max(
         _log_normal(np.hstack(blocks)),
-        _log_joined(blocks, refinement.assignment[whole], joint[whole], settings),
+        _log_joined(blocks, states, joint[whole], settings),
         alone + _log_copula(blocks),
     )
     figures = f"{without - alone:.2f} against {by_states - alone:.2f} nats a row"
@@ -81,8 +81,8 @@ def check(
             f"than the states do ({figures}), {_UNREAD}"
         )
     order = np.argsort(prepared.rows[whole])
-    states = refinement.assignment[whole][order]
-    gain = succession.gain_of_states([block[order] for block in blocks], states, codes)
+    codes = codes_of_parents(seen, adjacency, graph.domain_sizes)
+    gain = succession.gain_of_states([block[order] for block in blocks], states[order], codes)
     if gain < 0.0:
         return _failed(
             "these data look like a continuous cause: each row goes on from the one before, and "
@@ -156,22 +156,6 @@ def _log_joined(
 def _charge(n_parameters: int, n_rows: int) -> float:
     """What BIC charges for so many parameters, a row."""
     return 0.5 * n_parameters * float(np.log(n_rows)) / n_rows
-
-
-def _densities(
-    prepared: Prepared, refinement: Refinement, codes: Integers, settings: Settings
-) -> tuple[Floats, list[Floats]]:
-    """The log density (N,) of each row in the model, and of each variable of it on its own."""
-    weights = [refinement.weights, *(np.bincount(code, refinement.weights) for code in codes.T)]
-    logs = [np.log(np.maximum(held, np.finfo(float).tiny)) for held in weights]
-    joint = np.empty(prepared.n_samples)
-    margins = [np.empty(prepared.n_samples) for _ in codes.T]
-    for rows in prepared.chunks(len(codes), settings.budget.chunk_entries):
-        densities = prepared.log_densities(refinement.components, rows)
-        joint[rows] = share_out(log_joint(logs[0], densities, codes)).log_likelihood
-        for margin, own, density in zip(margins, logs[1:], densities, strict=True):
-            margin[rows] = share_out(log_joint(own, [density])).log_likelihood
-    return joint, margins
 
 
 def _log_copula(columns: list[Floats]) -> float:

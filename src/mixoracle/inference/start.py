@@ -12,18 +12,17 @@ from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.mixtures.rows import unit_variance
 from mixoracle.mixtures.segmentation import cut
-from mixoracle.model.joint_states import flat
 from mixoracle.settings import Settings
 
 
-def starting_assignment(
+def starting_states(
     prepared: Prepared,
     adjacency: Bools,
     domain_sizes: tuple[int, ...],
     rng: np.random.Generator,
     settings: Settings = Settings(),
 ) -> Integers:
-    """A joint state (flat, C order) for each prepared row; ``adjacency`` in prepared order."""
+    """The joint state (N, m) of each prepared row; ``adjacency`` in prepared order."""
     coordinates = [
         unit_variance(family.embedding(block))
         for family, block in zip(prepared.families, prepared.blocks, strict=True)
@@ -32,7 +31,7 @@ def starting_assignment(
     for j, size in enumerate(domain_sizes):
         seed = int(rng.integers(np.iinfo(np.int32).max))
         states[:, j] = _cut_by_rank(_purest(coordinates, adjacency, j), size, seed, settings)
-    return flat(states, domain_sizes)
+    return states
 
 
 def _purest(coordinates: list[Floats], adjacency: Bools, latent: int) -> Floats:

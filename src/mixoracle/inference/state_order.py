@@ -17,7 +17,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.model import Bipartite, ComponentSet
+from mixoracle.model import Bipartite, ComponentSet, Joint
 from mixoracle.observations.columns import Levels, spelled_number
 
 # The share of all changes from state to state that goes on in one direction, at least.
@@ -25,18 +25,17 @@ _ONE_DIRECTION = 0.9
 
 
 def state_orders(
-    table: Floats, graph: Bipartite, components: Sequence[ComponentSet], prepared: Prepared
+    joint: Joint, graph: Bipartite, components: Sequence[ComponentSet], prepared: Prepared
 ) -> list[Integers]:
     """For each latent its states in the order in which they are to be counted.
 
-    ``table`` is P(H), ``components`` are in own units and in the order of the observations.
+    ``joint`` is P(H), ``components`` are in own units and in the order of the observations.
     """
     orders = []
     for j in range(graph.n_latent):
-        columns = list(_column_means(table, graph, components, prepared, j))
+        columns = list(_column_means(joint, graph, components, prepared, j))
         ordered = low_to_high(np.stack(columns, axis=1)) if columns else None
-        others = tuple(axis for axis in range(table.ndim) if axis != j)
-        frequent = np.argsort(-table.sum(axis=others), kind="stable").astype(np.int64)
+        frequent = np.argsort(-joint.marginal([j]).table, kind="stable").astype(np.int64)
         orders.append(frequent if ordered is None else ordered)
     return orders
 
@@ -64,7 +63,7 @@ def low_to_high(means: Floats) -> Integers | None:
 
 
 def _column_means(
-    table: Floats,
+    joint: Joint,
     graph: Bipartite,
     components: Sequence[ComponentSet],
     prepared: Prepared,
@@ -72,7 +71,7 @@ def _column_means(
 ) -> Iterator[Floats]:
     """The mean of each column of each child in each state of a latent, in units of its spread."""
     for i in np.flatnonzero(graph.adjacency[:, j]).tolist():
-        shares = _component_shares(table, graph, i, j)
+        shares = _component_shares(joint, graph, i, j)
         block, levels = prepared.measured[i], prepared.observations.levels[i]
         for column, values, numbers in _numeric(components[i], levels):
             seen = block[:, column][~np.isnan(block[:, column])]
@@ -81,18 +80,18 @@ def _column_means(
                 yield shares @ values / spread
 
 
-def _component_shares(table: Floats, graph: Bipartite, observed: int, j: int) -> Floats:
+def _component_shares(joint: Joint, graph: Bipartite, observed: int, j: int) -> Floats:
     """P(component of X_i | state of H_j), (states, components)."""
     parents = np.flatnonzero(graph.adjacency[observed]).tolist()
-    dropped = tuple(axis for axis in range(table.ndim) if axis not in parents)
-    weights = table.sum(axis=dropped)
+    weights = joint.marginal(parents).table
     axis = parents.index(j)
-    shares = np.zeros((table.shape[j], *weights.shape))
-    for state in range(table.shape[j]):
+    n_states = joint.domain_sizes[j]
+    shares = np.zeros((n_states, *weights.shape))
+    for state in range(n_states):
         at = tuple(state if a == axis else slice(None) for a in range(weights.ndim))
         total = weights[at].sum()
         shares[(state, *at)] = weights[at] / total if total > 0 else 1.0 / weights[at].size
-    return shares.reshape(table.shape[j], -1)
+    return shares.reshape(n_states, -1)
 
 
 def _numeric(

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families.base import Family, Prior
 from mixoracle.mixtures.coded import CodedRows
-from mixoracle.mixtures.expectation import JointStates
+from mixoracle.mixtures.expectation import Shared, share_out_states
 from mixoracle.model import ComponentSet
 from mixoracle.model.joint_states import configurations
 from mixoracle.settings import Budget, Settings
@@ -86,58 +87,70 @@ class StructuredMixture:
         codes = configurations(adjacency, domain_sizes)[active]
         return cls(families, active, codes, table[active], components, priors, budget)
 
-    def expect(self, rows: CodedRows, before: Integers | None = None) -> tuple[Expected, Integers]:
-        """The E-step over some rows, and the most likely active state (N,) of each.
-
-        ``before`` (N,) is a good active state of each row, where one is known.
-        """
+    def expect(self, rows: CodedRows) -> tuple[Expected, Integers]:
+        """The E-step over some rows, and the most likely active state (N,) of each."""
         # A state may lose all its weight to underflow; it then stays at the smallest number.
         log_weights = np.log(np.maximum(self.weights, np.finfo(float).tiny))
-        states = JointStates(self.codes, log_weights, self.budget.compared)
-        total: Expected | None = None
         best = np.empty(rows.n_samples, dtype=np.int64)
-        for some in rows.chunks(len(self.active), self.budget.chunk_entries):
-            features = [rows.features(i, some) for i in range(len(self.families))]
-            patterns = [rows.patterns(i, some) for i in range(len(self.families))]
-            densities = [
-                family.log_density(features[i], self.components[i], patterns[i])
-                for i, family in enumerate(self.families)
-            ]
-            shared = states.share_out(densities, None if before is None else before[some])
+
+        def share_out(densities: list[Floats], some: slice) -> Shared:
+            shared = share_out_states(self.codes, log_weights, densities)
             best[some] = shared.best
-            statistics = tuple(
-                family.statistics(features[i], shared.by_code[i], self.components[i], patterns[i])
-                for i, family in enumerate(self.families)
-            )
-            n_rows = some.stop - some.start
-            own = Expected(n_rows, shared.log_likelihood, shared.weights, statistics)
-            total = own if total is None else total + own
-        assert total is not None  # there is at least one row
+            return shared
+
+        entries = self.budget.chunk_entries
+        total = expected(rows, self.components, share_out, len(self.active), entries)
         return total, best
 
-    def maximised(self, expected: Expected) -> StructuredMixture:
+    def maximised(self, sums: Expected) -> StructuredMixture:
         """The M-step: the parameters that fit these sums best."""
         return replace(
             self,
-            weights=expected.weights / expected.n_rows,
-            components=components_of(self.families, expected.statistics, self.priors),
+            weights=sums.weights / sums.n_rows,
+            components=components_of(self.families, sums.statistics, self.priors),
         )
 
     @property
     def log_penalty(self) -> float:
         """What EM maximises besides the log-likelihood."""
-        return sum(
-            family.log_penalty(components, prior)
-            for family, components, prior in zip(
-                self.families, self.components, self.priors, strict=True
-            )
-        )
+        return log_penalty(self.families, self.components, self.priors)
 
     def table(self, n_states: int) -> Floats:
         """P(H) of all joint states, (n_states,), with 0 for those that cannot occur."""
         everywhere = np.zeros(n_states)
         everywhere[self.active] = self.weights / self.weights.sum()
         return everywhere
+
+
+def expected(
+    rows: CodedRows,
+    components: tuple[ComponentSet, ...],
+    share_out: Callable[[list[Floats], slice], Shared],
+    n_numbers: int,
+    entries: int,
+) -> Expected:
+    """The sums of an E-step over all rows; ``share_out`` shares some of them out.
+
+    It takes ``n_numbers`` for each row, and may take ``entries`` at a time.
+    """
+    families = rows.families
+    total: Expected | None = None
+    for some in rows.chunks(n_numbers, entries):
+        features = [rows.features(i, some) for i in range(len(families))]
+        patterns = [rows.patterns(i, some) for i in range(len(families))]
+        densities = [
+            family.log_density(features[i], components[i], patterns[i])
+            for i, family in enumerate(families)
+        ]
+        shared = share_out(densities, some)
+        statistics = tuple(
+            family.statistics(features[i], shared.by_code[i], components[i], patterns[i])
+            for i, family in enumerate(families)
+        )
+        own = Expected(some.stop - some.start, shared.log_likelihood, shared.weights, statistics)
+        total = own if total is None else total + own
+    assert total is not None  # there is at least one row
+    return total
 
 
 def components_of(
@@ -150,36 +163,62 @@ def components_of(
     )
 
 
+def log_penalty(
+    families: tuple[Family, ...],
+    components: tuple[ComponentSet, ...],
+    priors: tuple[Prior, ...],
+) -> float:
+    """What :func:`components_of` maximises besides the log-likelihood."""
+    return sum(
+        family.log_penalty(held, prior)
+        for family, held, prior in zip(families, components, priors, strict=True)
+    )
+
+
+class Mixture(Protocol):
+    """What EM climbs with."""
+
+    @property
+    def log_penalty(self) -> float:
+        """What EM maximises besides the log-likelihood."""
+
+    def maximised(self, sums: Expected, /) -> Self:
+        """The M-step."""
+
+
+M = TypeVar("M", bound=Mixture)
+
+
 @dataclass(frozen=True, eq=False)
-class Climbed:
+class Climbed(Generic[M]):
     """Where EM ended: the mixture, the sums of its E-step, and the way there.
 
     ``history`` is the penalised log-likelihood before each M-step, and at last.
     """
 
-    mixture: StructuredMixture
+    mixture: M
     expected: Expected
     history: tuple[float, ...]
     converged: bool
 
 
 def climb(
-    mixture: StructuredMixture,
-    expect: Callable[[StructuredMixture], Expected],
+    mixture: M,
+    expect: Callable[[M], Expected],
     max_iterations: int,
     settings: Settings,
     what: str = "further iterations of the refinement",
-) -> Climbed:
+) -> Climbed[M]:
     """Run EM until a step gains next to nothing; ``expect`` is the E-step over all rows.
 
     ``what`` is left out when the time is up.
     """
     history: list[float] = []
     while True:
-        expected = expect(mixture)
-        history.append(expected.log_likelihood + mixture.log_penalty)
+        sums = expect(mixture)
+        history.append(sums.log_likelihood + mixture.log_penalty)
         gained = history[-1] - history[-2] if len(history) > 1 else np.inf
-        converged = bool(gained <= TOLERANCE * expected.n_rows)
+        converged = bool(gained <= TOLERANCE * sums.n_rows)
         if converged or len(history) > max_iterations or settings.clock.leaves_out(what):
-            return Climbed(mixture, expected, tuple(history), converged)
-        mixture = mixture.maximised(expected)
+            return Climbed(mixture, sums, tuple(history), converged)
+        mixture = mixture.maximised(sums)

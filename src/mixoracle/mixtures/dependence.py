@@ -14,9 +14,16 @@ import numpy as np
 from scipy.stats import gamma
 
 from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.mixtures.pairs import count_together
+from mixoracle.model.joint_states import numbered_columns
+from mixoracle.settings import Priors
 
 # Share of a column's variance below which a direction is rounding.
 _EMPTY_DIRECTION = 1e-8
+# Two rows always lie on a line.
+_FEWEST_ROWS = 3
+# So many rows are multiplied at a time, to bound the memory.
+_ROWS_AT_ONCE = 4096
 
 
 def whitened(coordinates: Floats, codes: Integers, has_missing: Bools) -> Floats:
@@ -37,64 +44,104 @@ def whitened(coordinates: Floats, codes: Integers, has_missing: Bools) -> Floats
     return np.asarray(residual @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 
-def dependence(first: Floats, second: Floats, excess: float = 1.0) -> tuple[float, float]:
-    """The root-mean-square correlation of two blocks, and how likely one so large is by chance.
+def dependence(blocks: Sequence[Floats], excess: Floats | float = 1.0) -> tuple[Floats, Floats]:
+    """The root-mean-square correlation of each two blocks, and how likely that is by chance.
 
-    What chance alone leaves of it is taken off. ``excess`` is how much larger that is than in rows
-    that were not centred (:func:`excess_of_centring`).
+    Two (n, n) arrays. What chance alone leaves of a correlation is taken off. ``excess`` is how
+    much larger that is than in rows that were not centred (:func:`excess_of_centring`).
 
-    N times the sum of squared correlations, were the rows of one block shuffled, has a mean and a
-    variance that the lengths of the rows give; a Gamma distribution with these stands for its
-    own. With light tails it is the usual χ²; rare levels have long rows, and a wider one. Rows of
-    which one block holds nothing (0) are left out.
+    N times the sum of squared correlations, were the rows of one block shuffled,
+    has a mean and a variance that the lengths of the rows give; a Gamma distribution with these
+    stands for its own. With light tails it is the usual χ²; rare levels have long rows, and a wider
+    one. Rows of which one block holds nothing (0) are left out.
     """
-    both = first.any(axis=1) & second.any(axis=1)
-    first, second = first[both], second[both]
-    n_rows = len(first)
-    if n_rows < 3 or min(first.shape[1], second.shape[1]) == 0:
-        return 0.0, 1.0
-    correlation = first.T @ second / n_rows
-    statistic = n_rows * float((correlation**2).sum()) / excess
-    mean, same_row, other_row = 1.0, 1.0 / n_rows, 2.0
-    for block in (first, second):
-        lengths = (block**2).sum(axis=1)
-        crossed = float(((block.T @ block) ** 2).sum() - (lengths**2).sum())
-        mean *= float(lengths.mean())
-        same_row *= float(lengths.var())
-        other_row *= max(crossed, 0.0) / (n_rows * (n_rows - 1.0))
-    variance = max(same_row + other_row, np.finfo(float).tiny)
-    chance = float(gamma.sf(statistic, mean**2 / variance, scale=variance / mean))
-    beyond = max(0.0, statistic - mean) / (n_rows * correlation.size)
-    return float(np.sqrt(beyond)), chance
+    widths = np.array([block.shape[1] for block in blocks])
+    products, n_rows = _products(blocks, widths)
+    firsts = np.cumsum([0, *widths[:-1]])
+    lengths = [np.sort((block**2).sum(axis=1)) for block in blocks]
+    own = [held[held > 0] for held in lengths]
+    with_rows = (widths > 0) & [len(held) > 1 for held in own]
+    mean, variance, crossed = np.ones(len(blocks)), np.zeros(len(blocks)), np.zeros(len(blocks))
+    for i in np.flatnonzero(with_rows):
+        inside = slice(firsts[i], firsts[i] + widths[i])
+        n_own, squares = len(own[i]), float((own[i] ** 2).sum())
+        mean[i], variance[i] = own[i].mean(), own[i].var()
+        among = float((products[inside, inside] ** 2).sum()) - squares
+        crossed[i] = max(among, 0.0) / (n_own * (n_own - 1.0))
+    judged = np.outer(with_rows, with_rows) & (n_rows >= _FEWEST_ROWS)
+    n_rows = np.maximum(n_rows, 1.0)
+    squared = np.zeros((len(blocks), len(blocks)))
+    wide = widths > 0
+    if wide.any():
+        by_row = np.add.reduceat(products**2, firsts[wide], axis=0)
+        squared[np.ix_(wide, wide)] = np.add.reduceat(by_row, firsts[wide], axis=1)
+    spread = np.outer(variance, variance) / n_rows + 2.0 * np.outer(crossed, crossed)
+    spread = np.where(judged, np.maximum(spread, np.finfo(float).tiny), 1.0)
+    expected = np.outer(mean, mean)
+    statistic = squared / n_rows / excess
+    chance = gamma.sf(statistic, expected**2 / spread, scale=spread / expected)
+    n_entries = np.maximum(np.outer(widths, widths), 1)
+    strength = np.sqrt(np.maximum(0.0, statistic - expected) / (n_rows * n_entries))
+    return np.where(judged, strength, 0.0), np.where(judged, chance, 1.0)
 
 
-def excess_of_centring(first: Integers, second: Integers) -> float:
-    """How much larger chance correlations are between rows centred within components.
+def excess_of_centring(codes: Integers) -> Floats:
+    """How much larger chance correlations are between rows centred within components, (n, n).
 
-    Each component takes one degree of freedom from its block, and where the components of both
-    blocks are the same rows, both lose the same one: what is left looks alike. ``first`` and
-    ``second`` are the components of the rows.
+    Each component takes one degree of freedom from its block, and where the components of two
+    blocks are the same rows, both lose the same one: what is left looks alike. ``codes`` (N, n)
+    are the components of the rows in each block.
 
     Examples
     --------
     >>> pairs = np.repeat(np.arange(50), 2)
-    >>> excess_of_centring(pairs, pairs)
+    >>> float(excess_of_centring(np.stack([pairs, pairs], axis=1))[0, 1])
     2.0
     """
-    n_rows = len(first)
-    counts, _, _ = np.histogram2d(
-        first, second, bins=[np.arange(k.max() + 2) for k in (first, second)]
-    )
-    rows, columns = counts.sum(axis=1), counts.sum(axis=0)
-    left = [n_rows - float((own > 0).sum()) for own in (rows, columns)]
-    if min(left) <= 0:
-        return 1.0
-    expected = np.outer(np.maximum(rows, 1.0), np.maximum(columns, 1.0))
-    shared = float((counts**2 / expected).sum())
-    return max(1.0, n_rows * (left[0] + left[1] - n_rows + shared) / (left[0] * left[1]))
+    n_rows = len(codes)
+    labels = numbered_columns(codes)
+    n_labels = labels.max(axis=0) + 1
+    firsts = np.cumsum([0, *n_labels[:-1]])
+    counts = count_together(labels + firsts, int(n_labels.sum()))
+    rows = np.diag(counts)
+    by_row = np.add.reduceat(counts**2 / np.outer(rows, rows), firsts, axis=0)
+    shared = np.add.reduceat(by_row, firsts, axis=1)
+    left = np.maximum(n_rows - n_labels, 0.0)
+    both = np.maximum(np.outer(left, left), 1.0)
+    excess = n_rows * (left[:, None] + left[None] - n_rows + shared) / both
+    return np.where(np.outer(left, left) > 0, np.maximum(1.0, excess), 1.0)
 
 
-def depends_on_another(blocks: Sequence[Floats], variable: int, by_chance: float) -> bool:
-    """Whether one of several whitened blocks depends on another, more than ``by_chance``."""
-    others = [block for place, block in enumerate(blocks) if place != variable]
-    return any(dependence(blocks[variable], other)[1] < by_chance / len(others) for other in others)
+def dependent_pairs(
+    blocks: Sequence[Floats], priors: Priors, excess: Floats | float = 1.0
+) -> tuple[Bools, Floats]:
+    """Which two whitened blocks are dependent to a degree that matters, and how much; (n, n) each.
+
+    By chance, so many pairs together are no more often than one is.
+    """
+    n_pairs = len(blocks) * (len(blocks) - 1) // 2
+    strengths, chances = dependence(blocks, excess)
+    unlikely = chances < priors.false_alarm / max(1, n_pairs)
+    matters = unlikely & (strengths > priors.small_correlation)
+    np.fill_diagonal(matters, False)
+    return matters, strengths
+
+
+def _products(blocks: Sequence[Floats], widths: Integers) -> tuple[Floats, Floats]:
+    """Products of all columns, summed over the rows, and the rows that two blocks share."""
+    total = np.zeros((widths.sum(), widths.sum()))
+    shared = np.zeros((len(blocks), len(blocks)))
+    for begin in range(0, len(blocks[0]), _ROWS_AT_ONCE):
+        part = [block[begin : begin + _ROWS_AT_ONCE] for block in blocks]
+        together = np.hstack(part)
+        holds = np.stack([rows.any(axis=1) for rows in part], axis=1).astype(np.float64)
+        total += together.T @ together
+        shared += holds.T @ holds
+    return total, shared
+
+
+def depend_on_others(blocks: Sequence[Floats], by_chance: float) -> Bools:
+    """Which of several whitened blocks (n,) depend on another, more than ``by_chance``."""
+    chance = dependence(blocks)[1]
+    np.fill_diagonal(chance, 1.0)
+    return np.asarray((chance < by_chance / max(1, len(blocks) - 1)).any(axis=1))

@@ -29,7 +29,7 @@ _ROWS_SHOWN = 24
 _SIZES_SHOWN = 12
 # A joint state is nearly empty below this share of what independent latents would give it. One
 # alone that falls short of more is just rare; where many do, the latents may not be what they seem.
-_HOLE = 0.05
+HOLE = 0.05
 _HOLE_AMONG_MANY = 0.25
 MANY_EMPTY = 0.25
 # Below this share nondegeneracy (a) begins to be implausible.
@@ -54,6 +54,11 @@ class Joint(FrozenArrays, ABC):
     def n_joint(self) -> int:
         """The number of joint states, ∏ dim(H_j), exactly."""
         return prod(self.domain_sizes)
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """How many of the probabilities are free."""
 
     @abstractmethod
     def to_table(self) -> JointTable:
@@ -190,6 +195,11 @@ class JointTable(Joint):
         """The number of states of each latent."""
         return self.table.shape
 
+    @property
+    def n_parameters(self) -> int:
+        """How many of the probabilities are free: they sum to one."""
+        return self.table.size - 1
+
     def arrays(self) -> dict[str, Floats]:
         """The table, under one name."""
         return {"joint": self.table}
@@ -258,7 +268,7 @@ class JointTable(Joint):
         expected = independent(self.table)
         short = self.table < _HOLE_AMONG_MANY * expected
         if short.sum() < MANY_EMPTY * short.size:
-            short = self.table < _HOLE * expected
+            short = self.table < HOLE * expected
         return np.argwhere(short).astype(np.int64)
 
     def __repr__(self) -> str:

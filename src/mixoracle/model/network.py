@@ -135,6 +135,11 @@ class JointNetwork(Joint):
         return tuple(table.shape[-1] for table in self.conditionals)
 
     @property
+    def n_parameters(self) -> int:
+        """How many of the probabilities are free: each row sums to one."""
+        return sum(table.size - table.size // table.shape[-1] for table in self.conditionals)
+
+    @property
     def edges(self) -> frozenset[Edge]:
         """The arrows (i, j) of the DAG."""
         return frozenset((i, j) for j, held in enumerate(self.parents) for i in held)

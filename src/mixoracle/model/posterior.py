@@ -2,35 +2,101 @@
 
 P(x) = Σ_h P(h) ∏_i P(x_i | pa(X_i) = h). Densities are evaluated once for each configuration of
 the parents, in log space, and a few thousand rows at a time, so that memory does not grow with
-the number of rows. Joint states of probability zero take no part.
+the number of rows. Joint states of probability zero take no part. Where there are too many joint
+states to list, :mod:`~mixoracle.model.row_posterior` compares a row with those that it leaves open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import InvalidInputError
-from mixoracle.model.joint_states import states_of_cells
+from mixoracle.model.joint import Joint
+from mixoracle.model.joint_states import codes_of_parents, states_of_cells
 from mixoracle.model.responsibilities import Shares, log_joint, share_out
+from mixoracle.model.row_posterior import RowInference
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
 # Entries of one chunk of the rows × joint states matrix: about 64 MB.
 _CHUNK_ENTRIES = 8_000_000
+# Up to so many joint states a row is compared with all of them.
+_MOST_LISTED = 4096
+
+
+class Posterior(Protocol):
+    """What is known of the states of some rows."""
+
+    @property
+    def best(self) -> Integers:
+        """The most likely joint state of each row, (N, m)."""
+
+    @property
+    def log_likelihood(self) -> Floats:
+        """The log density of each row, (N,)."""
+
+    def probabilities(self, domain_sizes: Sequence[int]) -> list[Floats]:
+        """P(H_j = state | row) for each latent, an (N, dim_j) array each."""
+
+
+@dataclass(frozen=True, eq=False)
+class ListedPosterior:
+    """Rows shared out among the joint states ``states`` (A, m) that can occur."""
+
+    states: Integers
+    shares: Shares
+
+    @property
+    def best(self) -> Integers:
+        """The most likely joint state of each row, (N, m)."""
+        return np.asarray(self.states[self.shares.responsibilities.argmax(axis=1)])
+
+    @property
+    def log_likelihood(self) -> Floats:
+        """The log density of each row, (N,)."""
+        return self.shares.log_likelihood
+
+    def probabilities(self, domain_sizes: Sequence[int]) -> list[Floats]:
+        """P(H_j = state | row) for each latent, an (N, dim_j) array each."""
+        return [
+            self.shares.responsibilities @ (self.states[:, [j]] == np.arange(size))
+            for j, size in enumerate(domain_sizes)
+        ]
+
+
+Inference = Callable[[Sequence[Floats]], Posterior]
+"""From the log densities of rows in the components of each X_i, (N, k_i), to their states."""
+
+
+def inference_of(adjacency: Bools, joint: Joint) -> tuple[Inference, int]:
+    """How rows are shared out by Γ and P(H), and how many numbers that takes for each row."""
+    if joint.n_joint > _MOST_LISTED:
+        return RowInference(adjacency, joint.domain_sizes, joint.factors()).posterior, len(
+            adjacency
+        )
+    table = joint.table.ravel()
+    cells = np.flatnonzero(table > 0)
+    states = states_of_cells(cells, joint.domain_sizes)
+    codes = codes_of_parents(states, adjacency, joint.domain_sizes)
+    log_weights = np.log(table[cells])
+
+    def listed(densities: Sequence[Floats]) -> Posterior:
+        together = np.nan_to_num(log_joint(log_weights, densities, codes), nan=-np.inf)
+        return ListedPosterior(states, share_out(together, table[cells]))
+
+    return listed, len(cells)
 
 
 def posterior_chunks(
     model: LatentModel, blocks: Sequence[Floats]
-) -> Iterator[tuple[slice, Integers, Shares]]:
-    """Some rows at a time, the joint states that can occur, and the share of the rows in each.
-
-    ``blocks`` are in the order of the model.
-    """
+) -> Iterator[tuple[slice, Posterior]]:
+    """Some rows at a time, and their states; ``blocks`` are in the order of the model."""
     if model.components is None:
         raise InvalidInputError(
             "posteriors need a model with components; this one has none: learn it from data"
@@ -40,10 +106,8 @@ def posterior_chunks(
             raise InvalidInputError(
                 f"{name} should have {held.width} columns as in the model; got {block.shape[1]}"
             )
-    table = model.joint.table.ravel()
-    cells = np.flatnonzero(table > 0)
-    codes = model.component_of_states(states_of_cells(cells, model.domain_sizes))
-    step = max(1, _CHUNK_ENTRIES // len(cells))
+    infer, n_numbers = inference_of(model.bipartite, model.joint)
+    step = max(1, _CHUNK_ENTRIES // n_numbers)
     for start in range(0, len(blocks[0]), step):
         rows = slice(start, min(start + step, len(blocks[0])))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -51,33 +115,30 @@ def posterior_chunks(
                 held.log_density(block[rows])
                 for held, block in zip(model.components, blocks, strict=True)
             ]
-            joint = log_joint(np.log(table[cells]), densities, codes)
-        yield rows, cells, share_out(np.nan_to_num(joint, nan=-np.inf), table[cells])
+            yield rows, infer(densities)
 
 
 def most_likely_states(model: LatentModel, blocks: Sequence[Floats]) -> Integers:
     """The most likely joint state of each row, (N, n_latent)."""
-    likeliest = np.empty(len(blocks[0]), dtype=np.int64)
-    for rows, cells, shares in posterior_chunks(model, blocks):
-        likeliest[rows] = cells[shares.responsibilities.argmax(axis=1)]
-    return states_of_cells(likeliest, model.domain_sizes)
+    states = np.empty((len(blocks[0]), model.n_latent), dtype=np.int64)
+    for rows, posterior in posterior_chunks(model, blocks):
+        states[rows] = posterior.best
+    return states
 
 
 def state_probabilities(model: LatentModel, blocks: Sequence[Floats]) -> list[Floats]:
     """P(H_j = state | row) for each latent, an (N, dim_j) array each."""
     answer = [np.empty((len(blocks[0]), size)) for size in model.domain_sizes]
-    for rows, cells, shares in posterior_chunks(model, blocks):
-        states = states_of_cells(cells, model.domain_sizes)
-        for j, size in enumerate(model.domain_sizes):
-            belongs = states[:, [j]] == np.arange(size)
-            answer[j][rows] = shares.responsibilities @ belongs
+    for rows, posterior in posterior_chunks(model, blocks):
+        for whole, own in zip(answer, posterior.probabilities(model.domain_sizes), strict=True):
+            whole[rows] = own
     return answer
 
 
 def mean_log_likelihood(model: LatentModel, blocks: Sequence[Floats]) -> float:
     """The mean over rows of log P(x)."""
     chunks = posterior_chunks(model, blocks)
-    total = sum(float(shares.log_likelihood.sum()) for _, _, shares in chunks)
+    total = sum(float(posterior.log_likelihood.sum()) for _, posterior in chunks)
     return total / len(blocks[0])
 
 

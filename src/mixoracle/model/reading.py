@@ -242,8 +242,8 @@ def _joint_fit(model: LatentModel, blocks: Sequence[Floats]) -> Floats:
     for components, block in zip(model.components or (), blocks, strict=True):
         apart += best_log_density(components, block)
     fit = np.empty(len(blocks[0]))
-    for rows, _, shares in posterior_chunks(model, blocks):
-        fit[rows] = shares.log_likelihood - apart[rows]
+    for rows, posterior in posterior_chunks(model, blocks):
+        fit[rows] = posterior.log_likelihood - apart[rows]
     return np.nan_to_num(fit, nan=-np.inf)
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import inf
+from math import inf, prod
 
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import Bipartite, Projection
-from mixoracle.model.joint_states import configurations
+from mixoracle.model.joint_states import configurations, flat, states_of_cells
 from mixoracle.oracles.counts import ComponentCount
 from mixoracle.oracles.protocol import (
     AssigningOracle,
@@ -61,6 +61,9 @@ class Candidate:
     merit : float, optional
         By which candidates are ranked where the evidence cannot be relied on: how well they explain
         what goes together (:mod:`mixoracle.labels.association`).
+    own_states : function that returns an (N, m) array, optional
+        The states of the latents of ``graph`` in each sample, where there are too many joint states
+        to number them.
     count_tolerance : float
         How far log k(S) and what Γ predicts for it may be apart; 0 is up to rounding.
     """
@@ -76,6 +79,13 @@ class Candidate:
     resolution: float = inf
     merit: float | None = None
     count_tolerance: float = 0.0
+    own_states: Callable[[], Integers] | None = None
+
+    def states(self, graph: Bipartite) -> Integers:
+        """The joint state (N, m) of each sample, for a candidate with this Γ of its own."""
+        if self.own_states is not None:
+            return self.own_states()
+        return states_of_cells(self.assign(graph).rows, graph.domain_sizes)
 
     @property
     def strength(self) -> float:
@@ -118,6 +128,18 @@ class Rivals:
         return float(share[agree].sum() / share.sum())
 
 
+# A map L with more rows than this is nothing to look at, and fills the memory.
+_MOST_WEIGHTS = 1_000_000
+
+
+def weights_of(states: Integers, domain_sizes: tuple[int, ...]) -> Floats | None:
+    """The share of the rows of states (N, m) in each joint state; None where there are too many."""
+    n_joint = prod(domain_sizes)
+    if n_joint > _MOST_WEIGHTS:
+        return None
+    return np.asarray(np.bincount(flat(states, domain_sizes), minlength=n_joint) / len(states))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphCounts:
     """k(S) and L read off a Γ; a :class:`~mixoracle.MixtureOracle` that holds no data.
@@ -125,12 +147,12 @@ class GraphCounts:
     Attributes
     ----------
     graph : Bipartite
-    weights : (∏ domain_sizes,) array
-        The share of the rows in each joint state, in C order.
+    weights : (∏ domain_sizes,) array or None
+        The share of the rows in each joint state, in C order; None where there are too many.
     """
 
     graph: Bipartite
-    weights: Floats
+    weights: Floats | None
 
     @property
     def n_observed(self) -> int:
@@ -149,6 +171,11 @@ class GraphCounts:
 
     def projection(self) -> Projection:
         """The map L: one row for each joint state, also for those never seen."""
+        if self.weights is None:
+            raise InvalidInputError(
+                f"the map L would have {prod(self.graph.domain_sizes):,} rows, one for each joint "
+                "state; look at Γ and at the states of the rows instead"
+            )
         codes = configurations(self.graph.adjacency, self.graph.domain_sizes)
         return Projection(codes, self.weights)
 

@@ -164,7 +164,7 @@ class Decoded:
                 Candidate(
                     source=source,
                     counts=counts,
-                    assign=_assigning(counts, explanation, self.table, prepared, run),
+                    assign=_assigning(counts, weights, explanation, self.table, prepared, run),
                     graph=graph,
                     log_evidence=explanation.log_evidence,
                     repairs=_repairs(explanation, self.table, names),
@@ -209,6 +209,7 @@ def _weights(explanation: Explanation, table: ComponentTable) -> Floats:
 
 def _assigning(
     counts: DecodedCounts,
+    weights: Floats,
     explanation: Explanation,
     table: ComponentTable,
     prepared: Prepared,
@@ -226,7 +227,7 @@ def _assigning(
             )
             for i, (statistics, family, prior) in enumerate(table.variables())
         ]
-        states = most_likely_states(prepared, components, codes, counts.weights, run.settings)
+        states = most_likely_states(prepared, components, codes, weights, run.settings)
         return Assignment(counts, prepared.in_own_order(states))
 
     return lambda _graph: answer()

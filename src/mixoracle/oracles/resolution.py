@@ -31,6 +31,7 @@ from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model.joint_states import configurations
 from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.decoded import Decoded
+from mixoracle.oracles.local import LocalAnswer
 from mixoracle.oracles.run import Run, Stage
 from mixoracle.settings import Settings
 
@@ -78,6 +79,17 @@ class Search:
         is_wrong = is_family_wrong(self.rows, labelling, self.run.settings)
         decoded = Decoded.of(self.prepared, self.rows, labelling, self.run, climbs=not is_wrong)
         return decoded, is_wrong
+
+    def local(self, alone: Labelling) -> LocalAnswer | None:
+        """The quick answer, if it stands, or if there are too many joint states for another."""
+        self.run.report(Stage.PAIRING)
+        settings = self.run.settings
+        answer = LocalAnswer.of(self.prepared, self.rows, alone, settings)
+        if not (answer.stands(settings) or answer.is_only_one(settings)):
+            return None
+        if self.run.wanted.distance(answer.explanation.domain_sizes):
+            return None
+        return None if is_family_wrong(self.rows, answer.labelled(), settings) else answer
 
     def at(self, resolution: float) -> Decoded:
         """The answer at one resolution."""

@@ -29,6 +29,7 @@ class Stage(StrEnum):
 
     PREPARING = "preparing the data"
     SEGMENTING = "finding the components of each variable"
+    PAIRING = "finding the latents that pairs of variables show"
     JOINING = "finding the components over all variables"
     MIXTURE = "fitting one mixture over all variables"
     DECODING = "decoding the latents"

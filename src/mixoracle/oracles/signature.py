@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from mixoracle.labels.association import Association
 from mixoracle.labels.labelling import Labelling
 from mixoracle.labels.together import share_moved
-from mixoracle.mixtures.dependence import depends_on_another
+from mixoracle.mixtures.dependence import depend_on_others
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.decoded import Decoded, DecodingOracle
@@ -66,6 +66,9 @@ class SignatureOracle(DecodingOracle):
             is_open = run.resolution == "auto" and prepared.n_observed > 1
             if is_open and search.has_shattered(alone):
                 return _judged(search.coarser(), search.association(alone), run)
+            quick = search.local(alone)
+            if quick is not None:
+                return (quick.candidate(_SOURCE, run),)
             finest, is_wrong = search.finest(alone)
             found = finest.candidates(_SOURCE, run)
             was_repaired = bool(found[0].repairs)
@@ -122,17 +125,15 @@ def not_identifiable(
     """
     labelling, prepared = finest.labelling, finest.prepared
     suspects = _without_components_alone(prepared, labelling, is_wrong)
-    whitened = [variable.whitened for variable in finest.rows] if suspects else []
+    if not suspects:
+        return ()
     # So that all of them together raise a false alarm no more often than one may.
-    chance = run.settings.priors.false_alarm / max(1, len(suspects))
+    chance = run.settings.priors.false_alarm / len(suspects)
+    dependent = depend_on_others([variable.whitened for variable in finest.rows], chance)
     return tuple(
         prepared.observations.names[prepared.variables[place]]
         for place in suspects
-        if (
-            was_repaired
-            if labelling.labels[:, place].max() > 0
-            else depends_on_another(whitened, place, chance)
-        )
+        if (was_repaired if labelling.labels[:, place].max() > 0 else dependent[place])
     )
 
 

@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 from mixoracle._arrays import Floats, Integers
 from mixoracle.inference.passes import Progress, Tell, naming
 from mixoracle.model import LatentModel
-from mixoracle.model.joint_states import states_of_cells
-from mixoracle.model.posterior import posterior_chunks
+from mixoracle.model.posterior import Posterior, posterior_chunks
 from mixoracle.observations.chunked import ChunkedObservations, Mapped
 from mixoracle.observations.columns import Spelling, row_names
 from mixoracle.observations.files import pyarrow_modules
@@ -94,8 +93,8 @@ def _part_of(
             if id_column is not None:
                 names.extend(row_names(table[id_column].tolist(), f"column {id_column!r}"))
             blocks = new_rows(model, table, spelling, count, missing=None).kept
-            for _, cells, shares in posterior_chunks(model, blocks):
-                yield _judged(states_of_cells(cells, model.domain_sizes), shares.responsibilities)
+            for _, posterior in posterior_chunks(model, blocks):
+                yield posterior.best, _certainty(model, posterior)
 
     with threadpool_limits(limits=1), naming(chunk):
         found = list(judged())
@@ -108,14 +107,13 @@ def _part_of(
     )
 
 
-def _judged(states: Integers, shares: Floats) -> tuple[Integers, Floats]:
-    """The most likely of the joint states (A, m) for each row, and how likely its states are."""
-    best = states[shares.argmax(axis=1)]
+def _certainty(model: LatentModel, posterior: Posterior) -> Floats:
+    """How likely the most likely state of each latent is in each row, (N, m)."""
+    best = posterior.best
     sure = np.empty(best.shape)
-    for j in range(best.shape[1]):
-        held = shares @ (states[:, [j]] == np.arange(states[:, j].max() + 1))
+    for j, held in enumerate(posterior.probabilities(model.domain_sizes)):
         sure[:, j] = np.take_along_axis(held, best[:, [j]], axis=1)[:, 0]
-    return best, sure
+    return sure
 
 
 def _columns(model: LatentModel, part: Part, title: str) -> dict[str, Any]:

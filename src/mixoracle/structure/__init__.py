@@ -4,7 +4,8 @@ from mixoracle.structure.averaging import EdgePosterior, can_average, edge_poste
 from mixoracle.structure.knowledge import Knowledge
 from mixoracle.structure.power import visible_association
 from mixoracle.structure.scores import BIC, BDeu, Score
-from mixoracle.structure.search import SearchResult, check_method, learn, search
+from mixoracle.structure.search import SearchResult, as_class, check_method, learn, search
+from mixoracle.structure.state_counts import StateCounts
 
 __all__ = [
     "BIC",
@@ -13,6 +14,8 @@ __all__ = [
     "Knowledge",
     "Score",
     "SearchResult",
+    "StateCounts",
+    "as_class",
     "can_average",
     "check_method",
     "edge_posterior",

@@ -20,10 +20,10 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats
 from mixoracle.errors import InvalidInputError
-from mixoracle.model import CPDAG, Joint
+from mixoracle.model import CPDAG
 from mixoracle.model.graphs import Edge
 from mixoracle.structure.knowledge import ResolvedKnowledge
-from mixoracle.structure.scores import Score, TableScore, local_scores
+from mixoracle.structure.scores import Distribution, Score, TableScore, local_scores
 
 # 16 binary nodes take 2 s; each further node at least trebles that.
 MAX_NODES = 16
@@ -34,7 +34,7 @@ MAX_CELLS = 100_000_000
 _TIE = 1e-11
 
 
-def is_feasible(joint: Joint) -> bool:
+def is_feasible(joint: Distribution) -> bool:
     """Whether an exact search over the table of P(H) is within reach."""
     return joint.n_latent <= MAX_NODES and _n_cells(joint) <= MAX_CELLS
 
@@ -50,12 +50,12 @@ def search_exact(
     m = score.n_nodes
     if m > MAX_NODES:
         raise InvalidInputError(
-            f"exact search takes at most {MAX_NODES} latents; got {m} (use method='ges')"
+            f"exact search takes at most {MAX_NODES} latents; got {m} (use method='orders')"
         )
     if isinstance(score, TableScore) and _n_cells(score.joint) > MAX_CELLS:
         raise InvalidInputError(
             f"exact search takes tables whose marginals have at most {MAX_CELLS:,} cells "
-            f"together; got {_n_cells(score.joint):,} (use method='ges')"
+            f"together; got {_n_cells(score.joint):,} (use method='orders')"
         )
     lattice = _Lattice(m)
     scores = lattice.admissible(local_scores(score), knowledge)
@@ -66,7 +66,7 @@ def search_exact(
     return edges, _runner_up(lattice, scores, best, CPDAG.from_dag(edges, m))
 
 
-def _n_cells(joint: Joint) -> int:
+def _n_cells(joint: Distribution) -> int:
     return prod(1 + size for size in joint.domain_sizes)
 
 

@@ -22,16 +22,17 @@ import numpy as np
 from scipy.special import chdtrc, xlogy
 
 from mixoracle._arrays import Floats, Integers
-from mixoracle.model import CPDAG, JointTable
+from mixoracle.model import CPDAG
 from mixoracle.model.graphs import Edge, PartialGraph, is_ancestor
 from mixoracle.structure.knowledge import ResolvedKnowledge
+from mixoracle.structure.scores import Distribution
 
 _PValue = Callable[[int, int, tuple[int, ...]], float]  # of two latents given others
 _Triple = tuple[int, int, int]
 
 
 def g_squared(
-    joint: JointTable, n_samples: float, first: int, second: int, given: tuple[int, ...]
+    joint: Distribution, n_samples: float, first: int, second: int, given: tuple[int, ...]
 ) -> tuple[float, int, float]:
     """Test whether two latents are independent given others.
 
@@ -60,7 +61,7 @@ def _seen(margins: Floats) -> Integers:
 
 
 def search_pc(
-    joint: JointTable, n_samples: float, knowledge: ResolvedKnowledge, *, alpha: float
+    joint: Distribution, n_samples: float, knowledge: ResolvedKnowledge, *, alpha: float
 ) -> tuple[frozenset[Edge], int]:
     """Return a DAG of the class that the independence tests at level ``alpha`` point to.
 

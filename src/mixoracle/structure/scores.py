@@ -24,6 +24,7 @@ from scipy.special import gammaln
 from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
+from mixoracle.model.graphs import bits
 from mixoracle.model.network import parents_of
 
 # log N of the BIC never falls below log 2: without a penalty, a fraction of a case would connect
@@ -33,6 +34,21 @@ _SMALLEST_PENALISED_SAMPLE = 2.0
 PRIOR_WEIGHTS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 # BDeu whose prior weight is chosen by the data.
 ADAPTIVE = "adaptive"
+
+
+class Distribution(Protocol):
+    """P(H) as far as a search looks at it: in tables of few latents."""
+
+    @property
+    def n_latent(self) -> int:
+        """How many latents there are."""
+
+    @property
+    def domain_sizes(self) -> tuple[int, ...]:
+        """The number of states of each latent."""
+
+    def marginal(self, latents: Iterable[int], /) -> JointTable:
+        """P of some latents, in the order in which they are named."""
 
 
 @runtime_checkable
@@ -66,7 +82,7 @@ class TableScore(ABC):
     ``joint`` is P(H), ``n_samples`` how many cases it was estimated from; at least 0.
     """
 
-    def __init__(self, joint: JointTable, n_samples: float) -> None:
+    def __init__(self, joint: Distribution, n_samples: float) -> None:
         self.joint = joint
         self.n_samples = checked_sample_size(n_samples)
         self._known: dict[int, float] = {}
@@ -89,8 +105,7 @@ class TableScore(ABC):
 
     def _cached(self, subset: int) -> float:
         if subset not in self._known:
-            dropped = tuple(j for j in range(self.n_nodes) if not subset >> j & 1)
-            self._known[subset] = self._term(self.joint.table.sum(axis=dropped))
+            self._known[subset] = self._term(self.joint.marginal(bits(subset)).table)
         return self._known[subset]
 
     def terms(self) -> Floats:
@@ -100,7 +115,8 @@ class TableScore(ABC):
         2^m passes over the table.
         """
         result = np.empty(1 << self.n_nodes)
-        waiting = [((1 << self.n_nodes) - 1, self.joint.table, 0)]
+        whole = self.joint.marginal(range(self.n_nodes)).table
+        waiting = [((1 << self.n_nodes) - 1, whole, 0)]
         while waiting:
             subset, marginal, first = waiting.pop()
             result[subset] = self._term(marginal)
@@ -141,7 +157,7 @@ class BDeu(TableScore):
 
     def __init__(
         self,
-        joint: JointTable,
+        joint: Distribution,
         n_samples: float,
         equivalent_sample_size: float = 1.0,
         edge_cost: float = 0.0,
@@ -194,7 +210,7 @@ def total(score: Score, edges: Iterable[tuple[int, int]]) -> float:
 _SCORES: dict[str, type[BIC] | type[BDeu]] = {"bic": BIC, "bdeu": BDeu}
 
 
-def make_score(score: str | Score, joint: JointTable, n_samples: float) -> Score:
+def make_score(score: str | Score, joint: Distribution, n_samples: float) -> Score:
     """A score by its short name, or the caller's own."""
     if isinstance(score, str):
         if score not in _SCORES:

@@ -1,14 +1,15 @@
 """One entrance to every search: P(H) and a sample size in, Λ as an equivalence class out.
 
-``auto`` searches exactly wherever that is within reach and greedily beyond. Every search honours
-the knowledge, and the graph it returns is oriented as far as the distribution and the knowledge
-together allow. The evidence comes with it: the score, what was used, and how clear it was.
+``auto`` searches exactly wherever that is within reach, and over orders beyond. Every search
+honours the knowledge, and the graph it returns is oriented as far as the distribution and the
+knowledge together allow. The evidence comes with it: the score, what was used, and how clear it
+was.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,11 +22,13 @@ from mixoracle.model.graphs import Edge
 from mixoracle.structure.exact import is_feasible, search_exact
 from mixoracle.structure.ges import search_ges
 from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge, named_nodes
+from mixoracle.structure.orders import search_orders
 from mixoracle.structure.pc import search_pc
 from mixoracle.structure.scores import (
     ADAPTIVE,
     PRIOR_WEIGHTS,
     BDeu,
+    Distribution,
     Score,
     checked_sample_size,
     make_score,
@@ -54,7 +57,7 @@ class SearchResult:
     score : float
         The score of its members; larger is better.
     method : str
-        What found it: ``"exact"``, ``"ges"`` or ``"pc"``.
+        What found it: ``"exact"``, ``"orders"``, ``"ges"`` or ``"pc"``.
     runner_up : CPDAG or None
         The best class other than ``graph`` that has a member that honours the knowledge. None
         where there is none, where it was not asked for, and for all searches but ``exact``.
@@ -80,7 +83,7 @@ class SearchResult:
 
 
 def learn(
-    joint: JointTable,
+    joint: Distribution,
     n_samples: float,
     method: str = "auto",
     knowledge: Knowledge | None = None,
@@ -106,7 +109,7 @@ def learn(
 
 
 def search(
-    joint: JointTable,
+    joint: Distribution,
     n_samples: float,
     method: str = "auto",
     knowledge: Knowledge | None = None,
@@ -120,12 +123,12 @@ def search(
 
     Parameters
     ----------
-    joint : JointTable
-        P(H).
+    joint : JointTable, JointNetwork or StateCounts
+        P(H), or the states of rows that it is estimated from.
     n_samples : float
         How many cases it was estimated from.
-    method : {"auto", "exact", "ges", "pc"}
-        ``auto`` is ``exact`` for up to 12 latents and ``ges`` beyond.
+    method : {"auto", "exact", "orders", "ges", "pc"}
+        ``auto`` is ``exact`` for up to 12 latents and ``orders`` beyond.
     knowledge : Knowledge, optional
         Arrows that must or must not be there.
     score : {"bic", "bdeu", "adaptive"} or Score
@@ -158,6 +161,18 @@ def search(
     return result
 
 
+def as_class(
+    edges: Iterable[Edge],
+    n_latent: int,
+    knowledge: Knowledge | None = None,
+    names: Sequence[str] | None = None,
+) -> CPDAG:
+    """The equivalence class of a DAG that honours the knowledge, oriented as far as that forces."""
+    known = (knowledge or Knowledge()).resolved(named_nodes(names, n_latent))
+    graph = CPDAG.from_dag(frozenset(edges), n_latent)
+    return graph.with_knowledge(known.required, known.forbidden)
+
+
 def check_method(method: str, argument: str = "method") -> None:
     """Refuse what is not the name of a search; ``argument`` is what the caller calls it."""
     check_kind(argument, method, METHODS)
@@ -167,7 +182,7 @@ def check_method(method: str, argument: str = "method") -> None:
 class _Task:
     """A search that has been checked."""
 
-    joint: JointTable
+    joint: Distribution
     n_samples: float
     score: Score
     knowledge: ResolvedKnowledge
@@ -188,7 +203,8 @@ def _adapted(task: _Task) -> _Task:
     """The task with the prior that has the most evidence."""
     # States that never occur would make everything else look dependent.
     seen = [np.flatnonzero(task.joint.marginal([j]).table) for j in range(task.joint.n_latent)]
-    joint = JointTable(task.joint.table[np.ix_(*seen)] if seen else task.joint.table)
+    table = task.joint.marginal(range(task.joint.n_latent)).table
+    joint = JointTable(table[np.ix_(*seen)] if seen else table)
     priors = [BDeu(joint, task.n_samples, weight, _EDGE_COST) for weight in PRIOR_WEIGHTS]
     best = max(
         priors,
@@ -210,22 +226,27 @@ def _by_ges(task: _Task) -> SearchResult:
     return task.result("ges", search_ges(task.score, task.knowledge))
 
 
+def _by_orders(task: _Task) -> SearchResult:
+    return task.result("orders", search_orders(task.score, task.knowledge))
+
+
 def _by_pc(task: _Task) -> SearchResult:
     edges, overruled = search_pc(task.joint, task.n_samples, task.knowledge, alpha=task.alpha)
     return task.result("pc", edges, overruled=overruled)
 
 
 def _by_size(task: _Task) -> SearchResult:
-    return _by_exact(task) if _is_small(task.joint) else _by_ges(task)
+    return _by_exact(task) if _is_small(task.joint) else _by_orders(task)
 
 
-def _is_small(joint: JointTable) -> bool:
+def _is_small(joint: Distribution) -> bool:
     return joint.n_latent <= _AUTO_EXACT_NODES and is_feasible(joint)
 
 
 METHODS: dict[str, Callable[[_Task], SearchResult]] = {
     "auto": _by_size,
     "exact": _by_exact,
+    "orders": _by_orders,
     "ges": _by_ges,
     "pc": _by_pc,
 }

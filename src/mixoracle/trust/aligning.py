@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from mixoracle._arrays import Bools, Floats, Integers
-from mixoracle.model import CPDAG
+from mixoracle.model import CPDAG, Joint, JointTable
 
 # A latent is found again if more than half of what could agree beyond chance does.
 FOUND_AGAIN = 0.5
@@ -53,7 +53,7 @@ def align(
     states: Integers,
     domain_sizes: tuple[int, ...],
     other_states: Integers,
-    other_joint: Floats,
+    other_joint: Joint,
     other_bipartite: Bools,
     other_graph: CPDAG,
 ) -> Sighting:
@@ -65,15 +65,17 @@ def align(
     drives = np.zeros((n, m), dtype=bool)
     adjacency, arrows = np.zeros((m, m), dtype=bool), np.zeros((m, m), dtype=bool)
     for j in found:
-        sizes[j] = other_joint.shape[partner[j]]
+        sizes[j] = other_joint.domain_sizes[partner[j]]
         drives[:, j] = other_bipartite[:, partner[j]]
         for i in found:
             ends = (int(partner[i]), int(partner[j]))
             arrows[i, j] = ends in other_graph.directed
             adjacency[i, j] = i != j and frozenset(ends) in other_graph.skeleton
-    same = other_joint.ndim == m == len(found) and tuple(sizes) == domain_sizes
-    joint = _same_places(states, other_states, other_joint, partner) if same else None
-    return Sighting(other_joint.ndim, agreement, sizes, drives, adjacency, arrows, joint)
+    same = other_joint.n_latent == m == len(found) and tuple(sizes) == domain_sizes
+    joint = None
+    if same and isinstance(other_joint, JointTable):
+        joint = _same_places(states, other_states, other_joint.table, partner)
+    return Sighting(other_joint.n_latent, agreement, sizes, drives, adjacency, arrows, joint)
 
 
 def match_latents(states: Integers, others: Integers) -> tuple[Integers, Floats]:

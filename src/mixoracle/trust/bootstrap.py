@@ -295,7 +295,7 @@ class Resampler:
             self.states[np.sort(self.prepared.rows[rows])],
             self.model.domain_sizes,
             states,
-            joint.table,
+            joint,
             best.graph.adjacency,
             self.search(joint, half.n_samples, best),
         )

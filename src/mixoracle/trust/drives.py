@@ -23,7 +23,10 @@ from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.merging import log_merge_bonus, pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
-from mixoracle.model.joint_states import flat, numbered, states_of_cells
+from mixoracle.model.joint_states import distinct_rows, flat
+
+# Rows times edges that are looked at: some seconds. Of more, evenly spaced rows speak for all.
+_MOST_WORK = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +46,12 @@ def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement
     edges = np.zeros(graph.adjacency.shape)
     if not graph.n_latent:
         return Drives(edges, np.zeros(0))
-    occurring, cells = np.unique(refinement.assignment, return_inverse=True)
-    states = states_of_cells(occurring, sizes)
-    rows = np.bincount(cells).astype(np.float64)
+    step = 1 + prepared.n_samples * edges.size // _MOST_WORK
+    states, cells, counts = distinct_rows(refinement.states[::step])
+    rows = counts.astype(np.float64)
     apart = [_labels_apart(rows, states, sizes, j) for j in range(graph.n_latent)]
     for i, place in enumerate(prepared.places):
-        pieces = _Pieces.of(prepared, int(place), cells, states, sizes)
+        pieces = _Pieces.of(prepared, int(place), slice(None, None, step), cells, states, sizes)
         parents = {int(j) for j in np.flatnonzero(graph.adjacency[i])}
         whole = pieces.log_evidence(parents)
         for j in range(graph.n_latent):
@@ -65,9 +68,8 @@ def _labels_apart(rows: Floats, states: Integers, sizes: tuple[int, ...], latent
     The Dirichlet–multinomial probability of the labels; joint states without rows only count.
     """
     size = sizes[latent]
-    rest = sizes[:latent] + sizes[latent + 1 :]
-    others = numbered(flat(np.delete(states, latent, axis=1), rest))
-    held = np.zeros((int(others.max()) + 1, size))
+    _, others, counts = distinct_rows(np.delete(states, latent, axis=1))
+    held = np.zeros((len(counts), size))
     held[others, states[:, latent]] = rows
     first, second = np.triu_indices(size, 1)
     n_labels = float(prod(sizes))
@@ -91,11 +93,12 @@ class _Pieces:
         cls,
         prepared: Prepared,
         place: int,
+        rows: slice,
         cells: Integers,
         states: Integers,
         sizes: tuple[int, ...],
     ) -> _Pieces:
-        family, rows = prepared.families[place], slice(0, prepared.n_samples)
+        family = prepared.families[place]
         features, patterns = prepared.features(place, rows), prepared.patterns(place, rows)
         if patterns is not None:
             features = family.completed(features, cells, None, patterns)

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Floats
+from mixoracle.inference.densities import log_densities
 from mixoracle.inference.refine import Refinement, refine
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
-from mixoracle.model.joint_states import configurations, numbered
-from mixoracle.model.responsibilities import log_joint, share_out
+from mixoracle.model.joint_states import distinct_rows
 from mixoracle.settings import Settings
 
 # A ridge for the covariance of the continuous rival, relative to a coordinate's variance.
@@ -71,7 +71,8 @@ def judge(
 ) -> HeldOut:
     """Hold what was learned from ``train`` against its rivals on ``test``."""
     adjacency = np.asarray(graph.adjacency[train.variables])
-    found, alone = _log_densities(test, adjacency, graph.domain_sizes, refinement, settings)
+    found, apart = log_densities(test, adjacency, refinement, settings)
+    alone = np.sum(apart, axis=0)
     answer = float(found.mean())
     return HeldOut(
         than_one_latent=_than_one(train, test, graph, refinement, answer, settings),
@@ -80,26 +81,6 @@ def judge(
         n_rows=test.n_samples,
         better=float(np.mean(found > alone)),
     )
-
-
-def _log_densities(
-    test: Prepared,
-    adjacency: Bools,
-    domain_sizes: tuple[int, ...],
-    refinement: Refinement,
-    settings: Settings,
-) -> tuple[Floats, Floats]:
-    """The log density of each row, and that of its variables taken as independent."""
-    codes = configurations(adjacency, domain_sizes)
-    weights = [refinement.weights, *(np.bincount(code, refinement.weights) for code in codes.T)]
-    logs = [np.log(np.maximum(held, np.finfo(float).tiny)) for held in weights]
-    together, apart = np.zeros(test.n_samples), np.zeros(test.n_samples)
-    for rows in test.chunks(len(codes), settings.budget.chunk_entries):
-        densities = test.log_densities(refinement.components, rows)
-        together[rows] = share_out(log_joint(logs[0], densities, codes)).log_likelihood
-        for own, density in zip(logs[1:], densities, strict=True):
-            apart[rows] += share_out(log_joint(own, [density])).log_likelihood
-    return together, apart
 
 
 def _than_one(
@@ -111,13 +92,13 @@ def _than_one(
     settings: Settings,
 ) -> float | None:
     """Beside one latent whose states are the joint states that occur."""
-    assignment: Integers = numbered(refinement.assignment)
-    n_states = int(assignment.max()) + 1
+    _, own, counts = distinct_rows(refinement.states)
+    n_states = len(counts)
     if graph.n_latent < 2 or not 2 <= n_states <= settings.budget.compared:
         return None
     driven = np.asarray(graph.adjacency.any(axis=1, keepdims=True))[train.variables]
-    single = refine(train, driven, (n_states,), assignment, settings.budget.em_short, settings)
-    return answer - float(_log_densities(test, driven, (n_states,), single, settings)[0].mean())
+    single = refine(train, driven, (n_states,), own[:, None], settings.budget.em_short, settings)
+    return answer - float(log_densities(test, driven, single, settings)[0].mean())
 
 
 def _than_continuous(train: Prepared, test: Prepared, answer: float) -> float | None:

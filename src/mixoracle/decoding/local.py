@@ -1,0 +1,180 @@
+"""Latents found locally: from pairs of variables, whatever the number of joint states.
+
+With thirty latents nearly every row is in a joint state of its own, and there are no components
+over X to compare. But a latent is what its children have in common, and two of them show it
+(:mod:`~mixoracle.decoding.common_parts`): only labels beyond doubt are counted there. Each latent's
+state in a row is then what most of its children say, and a variable's parents are the latents that
+its labels came from, if these fit: one label for each configuration. Where they do not, because
+components overlap, the evidence of the variable's own components chooses the parents. No step looks
+at the product of all domains; the cost grows with the pairs of variables.
+
+Assumes that most children of each latent show their components on their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.decoding.common_parts import CommonPart, LabelPairs, find_latents
+from mixoracle.decoding.explanation import Proposal
+from mixoracle.decoding.parents import best_parents, join_twins, rows_in_minority
+from mixoracle.families import Family, Prior
+from mixoracle.model.joint_states import flat, numbered_columns
+from mixoracle.settings import Settings
+
+# A label that is open to doubt has a say where no other speaks.
+_UNCERTAIN_VOTE = 0.01
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows with a label in each variable.
+
+    ``labels`` and ``certain`` (N, n): which of them are beyond doubt. ``features[i]`` (N, f_i) may
+    be added up; ``families`` and ``priors`` are those of the variables.
+    """
+
+    labels: Integers
+    certain: Bools
+    features: tuple[Floats, ...]
+    families: tuple[Family, ...]
+    priors: tuple[Prior, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """N."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class LocalExplanation:
+    """Γ (n, m), the domain sizes, and the state of each latent in each row (N, m).
+
+    ``misfits`` are the variables whose labels are not one for each configuration of their parents.
+    """
+
+    adjacency: Bools
+    domain_sizes: tuple[int, ...]
+    states: Integers
+    misfits: tuple[int, ...]
+
+
+def decode_locally(rows: LabelledRows, settings: Settings = Settings()) -> LocalExplanation:
+    """The latents behind the labels, their states in all rows, and Γ."""
+    pairs = LabelPairs(rows.labels, rows.certain)
+    speaking = [i for i in range(rows.labels.shape[1]) if pairs.n_labels(i) > 1]
+    # A variable with few labels has few parents, and less of it can be wrong.
+    speaking.sort(key=pairs.n_labels)
+    adjacency, states = _distinct_latents(rows, pairs, find_latents(pairs, speaking), settings)
+    sizes = tuple(int(size) for size in states.max(axis=0, initial=0) + 1)
+    misfits = [i for i in speaking if not _fits(rows, i, adjacency[i], states, sizes, settings)]
+    for i in misfits:
+        adjacency[i] = _parents_by_evidence(rows, i, states, sizes, settings)
+    # A variable may depend on latents although it shows no components on its own.
+    for i in set(range(len(adjacency))).difference(speaking):
+        adjacency[i] = _parents_by_evidence(rows, i, states, sizes, settings)
+        misfits += [i] if adjacency[i].any() else []
+    adjacency, states = join_twins(adjacency, states)
+    sizes = tuple(int(size) for size in states.max(axis=0, initial=0) + 1)
+    return LocalExplanation(adjacency, sizes, states, tuple(sorted(misfits)))
+
+
+def _distinct_latents(
+    rows: LabelledRows, pairs: LabelPairs, parts: list[CommonPart], settings: Settings
+) -> tuple[Bools, Integers]:
+    """Γ as the parts suggest it, and states by the votes of their members; each latent once.
+
+    A variable with a wrong label finds the latents of the others again, with fewer members.
+    """
+    allowed = settings.priors.stray_share * rows.n_rows
+    every = np.ones(rows.n_rows)
+    members: list[frozenset[int]] = []
+    states: list[Integers] = []
+    explained: set[int] = set()
+    for part in sorted(parts, key=lambda held: -len(held.members)):
+        if len(part.members) == 1 and part.members <= explained:
+            continue
+        voted = _voted(rows, pairs, part)
+        if any(rows_in_minority(known, voted, every) <= allowed for known in states):
+            continue
+        explained |= part.members
+        members.append(part.members)
+        states.append(voted)
+    adjacency = np.zeros((rows.labels.shape[1], len(members)), dtype=bool)
+    for j, children in enumerate(members):
+        adjacency[list(children), j] = True
+    shape = (rows.n_rows, len(states))
+    return adjacency, numbered_columns(np.stack(states, axis=1) if states else np.zeros(shape, int))
+
+
+def _voted(rows: LabelledRows, pairs: LabelPairs, part: CommonPart) -> Integers:
+    """The state of a latent in each row, (N,): what most of its children say."""
+    votes = np.zeros((rows.n_rows, part.n_states))
+    every = np.arange(rows.n_rows)
+    for i in part.members:
+        said = pairs.by_label(part, i)[rows.labels[:, i]]
+        votes[every, said] += np.where(rows.certain[:, i], 1.0, _UNCERTAIN_VOTE)
+    return np.asarray(votes.argmax(axis=1))
+
+
+def _fits(
+    rows: LabelledRows,
+    variable: int,
+    parents: Bools,
+    states: Integers,
+    sizes: tuple[int, ...],
+    settings: Settings,
+) -> bool:
+    """Whether a variable has one label for each configuration of its parents."""
+    own = [sizes[j] for j in np.flatnonzero(parents)]
+    labels = rows.labels[:, variable]
+    n_labels = int(labels.max()) + 1
+    if prod(own) != n_labels:
+        return False
+    sure = rows.certain[:, variable]
+    codes = flat(states[sure][:, parents], own)
+    table = np.bincount(labels[sure] * n_labels + codes, minlength=n_labels**2)
+    table = table.reshape(n_labels, n_labels)
+    off = sure.sum() - table.max(axis=1).sum()
+    is_one_to_one = len(np.unique(table.argmax(axis=1))) == n_labels
+    return bool(is_one_to_one and off <= settings.priors.stray_share * sure.sum())
+
+
+def _parents_by_evidence(
+    rows: LabelledRows,
+    variable: int,
+    states: Integers,
+    sizes: tuple[int, ...],
+    settings: Settings,
+) -> Bools:
+    """The latents that a variable needs; of many, among those that its labels depend on most."""
+    likely = np.arange(len(sizes))
+    if rows.labels[:, variable].max() > 0:
+        strengths = list(_dependence(rows.labels[:, variable], states, sizes))
+        likely = np.sort(np.argsort(strengths)[::-1][: 2 * settings.budget.all_parent_sets])
+    chosen = best_parents(
+        rows.features[variable],
+        rows.families[variable],
+        rows.priors[variable],
+        Proposal.of_all(states[:, likely]),
+        settings,
+    )
+    needed = np.zeros(len(sizes), dtype=bool)
+    needed[likely[list(chosen)]] = True
+    return needed
+
+
+def _dependence(labels: Integers, states: Integers, sizes: tuple[int, ...]) -> Iterator[float]:
+    """The mutual information of labels (N,) with each latent, in nats a row."""
+    n_labels = int(labels.max()) + 1
+    for column, size in zip(states.T, sizes, strict=True):
+        table = np.bincount(labels * size + column, minlength=n_labels * size)
+        joint = table.reshape(n_labels, size) / len(labels)
+        apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+        seen = joint > 0
+        yield float((joint[seen] * np.log(joint[seen] / apart[seen])).sum())

@@ -1,0 +1,208 @@
+"""The quick answer: latents found in pairs of variables, where all labels fit together.
+
+Where the labels of single variables are beyond doubt for nearly all rows, pairs of variables show
+the latents (:mod:`~mixoracle.decoding.local`), and nothing needs the components over all of X. The
+answer stands if every variable has one label for each configuration of its parents. It also stands
+if not, where there are too many joint states for anything else: variables whose labels do not fit
+then have the parents that the evidence of their own components chooses, which is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
+from mixoracle.labels.labelling import Labelling, Rows, log_densities
+from mixoracle.mixtures.dependence import dependent_pairs, whitened
+from mixoracle.mixtures.merging import pool
+from mixoracle.mixtures.preparation import Prepared
+from mixoracle.model import Bipartite
+from mixoracle.model.joint import emptiness
+from mixoracle.model.joint_states import codes_of_parents, distinct_rows, flat, numbered_columns
+from mixoracle.model.row_posterior import RowInference
+from mixoracle.oracles.candidate import (
+    Assignment,
+    Candidate,
+    DecodedCounts,
+    Rivals,
+    weights_of,
+)
+from mixoracle.oracles.run import Run
+from mixoracle.settings import Settings
+
+# A label is beyond doubt if it is that of 999 in 1 000 such rows.
+_BEYOND_DOUBT = 0.999
+
+
+@dataclass(frozen=True)
+class LocalAnswer:
+    """What pairs of variables say of the ``rows`` of the prepared observations.
+
+    ``labelling`` is that of each variable on its own, ``seen`` (N, n) the most likely label of each
+    row by it.
+    """
+
+    prepared: Prepared
+    rows: Rows
+    labelling: Labelling
+    seen: Integers
+    explanation: LocalExplanation
+
+    @classmethod
+    def of(
+        cls, prepared: Prepared, rows: Rows, alone: Labelling, settings: Settings
+    ) -> LocalAnswer:
+        """Decode the labels that each variable has on its own."""
+        labelling, densities = log_densities(rows, alone)
+        labels, certain = _most_likely(densities, labelling.labels)
+        explanation = decode_locally(
+            LabelledRows(
+                labels,
+                certain,
+                labelling.features,
+                tuple(variable.family for variable in rows),
+                tuple(merging.prior for merging in labelling.mergings),
+            ),
+            settings,
+        )
+        return cls(prepared, rows, labelling, labels, explanation)
+
+    def labelled(self) -> Labelling:
+        """The labels that the answer gives to the rows."""
+        return replace(self.labelling, labels=numbered_columns(self._codes()))
+
+    @property
+    def n_joint(self) -> int:
+        """How many joint states there are."""
+        return prod(self.explanation.domain_sizes)
+
+    def stands(self, settings: Settings) -> bool:
+        """Whether nothing is left that other ways of looking at the rows would see.
+
+        That joint states do not occur which should, given how frequent their parts are, or that
+        variables stay dependent, is left to others to judge.
+        """
+        if self.explanation.misfits or self.is_only_one(settings):
+            return not self.explanation.misfits
+        sizes = self.explanation.domain_sizes
+        rows = np.bincount(flat(self.explanation.states, sizes), minlength=self.n_joint)
+        missed = emptiness(rows.reshape(sizes).astype(np.float64))
+        return missed <= settings.priors.same_evidence and self._explains_all(settings)
+
+    def _explains_all(self, settings: Settings) -> bool:
+        """Whether no two variables are dependent beyond their labels, in some of the rows."""
+        some = slice(None, None, max(1, len(self.seen) // settings.budget.mixture_rows))
+        codes = self._codes()[some]
+        left = [
+            whitened(
+                variable.embedding[some],
+                code,
+                np.asarray(np.isnan(variable.block[some]).any(axis=1)),
+            )
+            for variable, code in zip(self.rows, codes.T, strict=True)
+        ]
+        return not dependent_pairs(left, settings.priors)[0].any()
+
+    def is_only_one(self, settings: Settings) -> bool:
+        """Whether there are too many joint states for any other way."""
+        return self.n_joint > settings.budget.joint_states
+
+    def candidate(self, source: str, run: Run) -> Candidate:
+        """The answer in the order of the observations."""
+        found, back = self.explanation, self.prepared.places
+        graph = Bipartite(found.adjacency[back], found.domain_sizes, 0.0, "decoded")
+        certainty = np.array([merging.confidence for merging in self.labelling.mergings])[back]
+        counts = DecodedCounts(
+            graph,
+            weights_of(found.states, found.domain_sizes),
+            distinct_rows(self.seen[:, back])[0],
+            certainty,
+            Rivals((graph,), (0.0,)),
+        )
+        states: list[Integers] = []
+
+        def own_states() -> Integers:
+            if not states:
+                states.append(self.prepared.in_own_order(self._states_of_all(run.settings)))
+            return states[0]
+
+        def assign(_graph: Bipartite) -> Assignment:
+            codes = np.ravel_multi_index(tuple(own_states().T), found.domain_sizes)
+            return Assignment(counts, np.asarray(codes, dtype=np.int64))
+
+        return Candidate(
+            source=source,
+            counts=counts,
+            assign=assign,
+            graph=graph,
+            log_evidence=0.0,
+            repairs=self._repairs(),
+            own_states=own_states,
+        )
+
+    def _states_of_all(self, settings: Settings) -> Integers:
+        """The joint state (N, m) of every prepared row, those not searched included."""
+        found, prepared = self.explanation, self.prepared
+        if len(found.states) == prepared.n_samples:
+            return found.states
+        codes = self._codes()
+        components = [
+            variable.family.components(pool(held, code, n_codes), merging.prior)
+            for variable, held, code, n_codes, merging in zip(
+                self.rows,
+                self.labelling.features,
+                codes.T,
+                self._n_codes(),
+                self.labelling.mergings,
+                strict=True,
+            )
+        ]
+        # A configuration that no row has is unknown, and nothing may be put there.
+        unseen = [
+            np.bincount(code, minlength=n) == 0
+            for code, n in zip(codes.T, self._n_codes(), strict=True)
+        ]
+        inference = RowInference(found.adjacency, found.domain_sizes, ())
+        states = np.empty((prepared.n_samples, len(found.domain_sizes)), dtype=np.int64)
+        for some in prepared.chunks(sum(self._n_codes()), settings.budget.chunk_entries):
+            densities = prepared.log_densities(components, some)
+            for density, never in zip(densities, unseen, strict=True):
+                density[:, never] = -np.inf
+            states[some] = inference.posterior(densities).best
+        return states
+
+    def _codes(self) -> Integers:
+        """The configuration of pa(X_i) in each searched row, (N, n)."""
+        found = self.explanation
+        return codes_of_parents(found.states, found.adjacency, found.domain_sizes)
+
+    def _n_codes(self) -> list[int]:
+        """How many configurations each pa(X_i) has."""
+        sizes = np.array(self.explanation.domain_sizes, dtype=np.int64)
+        return [int(np.prod(sizes[parents])) for parents in self.explanation.adjacency]
+
+    def _repairs(self) -> tuple[str, ...]:
+        """Which labels did not fit, in words."""
+        prepared, n_codes = self.prepared, self._n_codes()
+        repairs = []
+        for i in self.explanation.misfits:
+            name = prepared.observations.names[prepared.variables[i]]
+            seen = int(self.seen[:, i].max()) + 1
+            repairs.append(f"{name}: {seen} components were seen, {n_codes[i]} fit with the others")
+        return tuple(sorted(repairs))
+
+
+def _most_likely(densities: list[Floats], labels: Integers) -> tuple[Integers, Bools]:
+    """The most likely label of each row in each variable (N, n), and whether it is beyond doubt."""
+    likely, certain = np.empty_like(labels), np.empty(labels.shape, dtype=bool)
+    for i, density in enumerate(densities):
+        sizes = np.bincount(labels[:, i], minlength=density.shape[1])
+        joint = density + np.log(np.maximum(sizes, 0.5))
+        likely[:, i] = joint.argmax(axis=1)
+        peak = joint.max(axis=1, keepdims=True)
+        certain[:, i] = 1.0 / np.exp(joint - peak).sum(axis=1) >= _BEYOND_DOUBT
+    return likely, certain
