@@ -76,14 +76,12 @@ class TestStructure:
         assert is_exact(problem, learner)
         assert compare_states(problem.states, learner.states_).joint_accuracy > 0.95
 
-    @pytest.mark.parametrize("share", [0.1, 0.3])
-    @pytest.mark.parametrize("seed", range(2))
+    @pytest.mark.parametrize(("share", "seed"), [(0.1, 0), (0.3, 1)])
     def test_structure_behind_missing_values(self, share, seed):
         problem = paper_problem(2, 4, 2, 400, random_state=seed, covariance="code")
         assert is_exact(problem, fitted(with_gaps(problem.observations, share, seed)))
 
-    @pytest.mark.parametrize("share", [0.1, 0.3])
-    @pytest.mark.parametrize("seed", range(2))
+    @pytest.mark.parametrize(("share", "seed"), [(0.1, 0), (0.3, 1)])
     def test_structure_behind_answers_with_missing_values(self, share, seed):
         problem = drawn("categorical", seed, n_samples=800)
         assert is_exact(problem, fitted(with_gaps(problem.observations, share, seed)))

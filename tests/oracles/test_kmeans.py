@@ -441,6 +441,11 @@ def learner(problem):
 
 
 class TestInTheLearner:
+    @pytest.fixture(autouse=True)
+    def no_second_look(self, monkeypatch):
+        """Few rows are learned from again and again, to see the answer on others; not here."""
+        monkeypatch.setattr("mixoracle.trust.bootstrap.SMALL_SAMPLE", 0)
+
     def test_counts_of_four_and_more_variables_are_answered(self, learner):
         """The oracle clusters three at a time; beyond them the learner's Γ has to answer."""
         for size in range(5):
