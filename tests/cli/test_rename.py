@@ -39,7 +39,13 @@ def test_everything_gets_the_names(run, result, problem):
     assert "s0" in json.dumps(answer)
 
 
-def test_into_another_folder(run, result, learned):
+def test_into_another_folder(run, result, learned, monkeypatch):
+    def draw(model, _evidence, folder):
+        folder.mkdir(exist_ok=True)
+        (folder / "graph.png").write_text(" ".join(model.latent_names))
+        return [folder / "graph.png"]
+
+    monkeypatch.setattr("mixoracle.report.saving.save_figures", draw)
     run("report", result, "--figures", "--quiet")
     done = run("rename", result, "--latent", "H1=wear", "--out", "named", "--json")
     assert json.loads(done.stdout)["out"] == "named"
@@ -48,6 +54,7 @@ def test_into_another_folder(run, result, learned):
         p.name for p in result.parent.glob("named/*")
     }
     assert read_result("named").run == read_result(result).run
+    assert "wear" in (result.parent / "named" / "figures" / "graph.png").read_text()
 
 
 @pytest.mark.parametrize(
