@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # Cells that are worked on at a time: some megabytes, which the processor keeps at hand. Twice as
 # quick as ten times as many.
 CELLS_AT_ONCE = 800_000
+# Bytes of each column that are read ahead.
+_BYTES_BUFFERED = 1 << 16
 # Rows among which those of a sample are looked for.
 _ROWS_LOOKED_AT = 50_000
 
@@ -62,14 +64,16 @@ class ParquetChunk:
         arrow, parquet = pyarrow_modules()
         chosen = None if columns is None else list(columns)
         try:
-            # Buffering would hold all columns of a row group at once.
-            with parquet.ParquetFile(self.file, pre_buffer=False) as source:
+            # Without these, whole columns of a row group would be held at once.
+            options = {"pre_buffer": False, "buffer_size": _BYTES_BUFFERED}
+            with parquet.ParquetFile(self.file, **options) as source:
                 for batch in source.iter_batches(rows, row_groups=self.groups, columns=chosen):
                     yield batch.to_pandas()
         except (arrow.ArrowException, OSError) as error:
             raise FileFormatError(
                 f"{self.file} is cut off or not a .parquet file: {error}"
             ) from error
+        arrow.default_memory_pool().release_unused()
 
     def taken(self, places: Integers) -> list[Any]:
         found, start = [], 0
