@@ -3,7 +3,7 @@
 The ten settings of the paper, each spoiled in the ways that ``faults.py`` lists. Beside the share
 of exact answers stand the median seconds of CPU, and of the wrong answers how many carry a warning.
 A problem that fails counts as not exact. ``--keep FILE`` writes every problem down as it is done;
-the same command goes on from there.
+the same command goes on from there, and ``--table`` prints what there is.
 """
 
 from __future__ import annotations
@@ -79,27 +79,34 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--faults", default="", help="only those whose name contains this")
     parser.add_argument("--further", action="store_true", help="those made after the method")
     parser.add_argument("--keep", type=Path, help="a file of lines of JSON, one a problem")
+    parser.add_argument("--table", action="store_true", help="print what is kept, run nothing")
     choices = parser.parse_args(argv)
     kept: list[Outcome] = []
     if choices.keep and choices.keep.exists():
         kept = [json.loads(line) for line in choices.keep.read_text().splitlines()]
+    if choices.table:
+        print_table(kept)
+        return
     done = {
         (o["fault"], tuple(o["setting"]), o["samples"], o["seed"]): o  # type: ignore[arg-type]
         for o in kept
     }
-    outcomes = []
-    for seed in range(choices.first_seed, choices.first_seed + choices.seeds):
-        for setting in SETTINGS:
-            for fault in FURTHER if choices.further else FAULTS:
-                if choices.faults not in fault:
-                    continue
-                key = (fault, setting, choices.samples, seed)
-                if key not in done:
-                    done[key] = run(*key)
-                    if choices.keep:
-                        with choices.keep.open("a") as file:
-                            print(json.dumps(done[key]), file=file, flush=True)
-                outcomes.append(done[key])
+    keys = [
+        (fault, setting, choices.samples, seed)
+        for seed in range(choices.first_seed, choices.first_seed + choices.seeds)
+        for setting in SETTINGS
+        for fault in (FURTHER if choices.further else FAULTS)
+        if choices.faults in fault
+    ]
+    # In an order drawn once, so that a run which is stopped has seen some of everything.
+    for place in np.random.default_rng(0).permutation(len(keys)):
+        key = keys[place]
+        if key not in done:
+            done[key] = run(*key)
+            if choices.keep:
+                with choices.keep.open("a") as file:
+                    print(json.dumps(done[key]), file=file, flush=True)
+    outcomes = [done[key] for key in keys]
     print_table(outcomes)
 
 

@@ -21,13 +21,15 @@ def drawn(rng, n_rows, n_private=1):
     return state, state[:, None] * n_private + private
 
 
-def log_evidence(labels, adjacency, sizes, states):
+def log_evidence(labels, adjacency, sizes, states, most=None):
     """Of an answer that puts rows into these joint states."""
-    table = Association.of_labels(labels).table(configurations(adjacency, sizes), states)
+    association = Association.of_labels(labels, most=most)
+    table = association.table(configurations(adjacency, sizes), states)
     return score(table, adjacency, sizes, np.arange(table.n_components)).log_evidence
 
 
-def test_the_evidence_is_that_of_tables_integrated_over_their_probabilities():
+@pytest.mark.parametrize("most", [None, (2, 2)])
+def test_the_evidence_is_that_of_tables_integrated_over_their_probabilities(most):
     labels = np.array([[0, 1], [1, 0], [1, 1]])
     state = np.array([0, 1, 1])
     both = np.ones((2, 1), dtype=bool)
@@ -40,14 +42,15 @@ def test_the_evidence_is_that_of_tables_integrated_over_their_probabilities():
             + (gammaln(prior + counts) - gammaln(prior)).sum()
         )
 
-    # Each level is expected as often as it is in all rows together, half a row added to each; all
-    # of them are worth one row.
-    first, second = (np.array(seen) / 4 for seen in ([1.5, 2.5], [1.5, 2.5]))
+    # Each level is expected as often as it is in all rows together, half a row added to each.
+    weight = 2 if most is None else 1
+    first, second = (weight * np.array(seen) / 4 for seen in ([1.5, 2.5], [1.5, 2.5]))
     expected = counted([1, 2], [1, 1]) + sum(
         counted(seen, prior)
         for seen, prior in (([1, 0], first), ([0, 2], first), ([0, 1], second), ([1, 1], second))
     )
-    assert log_evidence(labels, both, (2,), state) == pytest.approx(expected)
+    found = log_evidence(labels, both, (2,), state, most)
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -103,3 +106,11 @@ def test_skewed_components_are_not(making, seed):
     rows, _, _ = making.blobs(seed, n_rows=900, noise=lambda size: rng.gamma(1.0, size=size))
     labelling = making.labelled(rows, seed)
     assert is_family_wrong(rows, labelling, Settings())
+
+
+def test_no_answer_has_more_components_than_a_variable_may_have():
+    labels = np.array([[0, 0], [1, 1], [0, 1]] * 20)
+    both = np.ones((2, 1), dtype=bool)
+    three = np.tile(np.arange(3), 20)
+    assert np.isfinite(log_evidence(labels, both, (3,), three, (3, 3)))
+    assert log_evidence(labels, both, (3,), three, (3, 2)) == -np.inf

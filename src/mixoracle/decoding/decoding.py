@@ -67,15 +67,34 @@ def improved(
 ) -> list[Explanation]:
     """Explanations by their evidence in another table of the same components, and a better one.
 
-    The best of them is where the search for a better one starts.
+    The best of them is where the search for a better one starts. If it ends at one that needs more
+    components of a variable than the table allows, it goes on from there to one that does not.
     """
+    free = replace(table, most=None)
+    found = _improved_from_best(free, explanations, settings)
+    best = max(found, key=lambda explanation: explanation.log_evidence)
+    if table.most is None or _rescored(table, best, settings).log_evidence > -np.inf:
+        return found
+    allowed = _improved_from_best(table, [best], settings) + [
+        _rescored(table, held, settings) for held in found
+    ]
+    return [held for held in allowed if held.log_evidence > -np.inf] or found
+
+
+def _improved_from_best(
+    table: ComponentTable, explanations: list[Explanation], settings: Settings
+) -> list[Explanation]:
     found: dict[Structure, Explanation] = {}
     for held in explanations:
-        judged = score(table, held.adjacency, held.domain_sizes, held.assignment, settings)
-        _keep_better(found, replace(held, log_evidence=judged.log_evidence))
+        _keep_better(found, _rescored(table, held, settings))
     best = max(found.values(), key=lambda explanation: explanation.log_evidence)
     _improve(table, found, [best], settings)
     return list(found.values())
+
+
+def _rescored(table: ComponentTable, held: Explanation, settings: Settings) -> Explanation:
+    judged = score(table, held.adjacency, held.domain_sizes, held.assignment, settings)
+    return replace(held, log_evidence=judged.log_evidence)
 
 
 def _complete_proposals(table: ComponentTable, settings: Settings) -> list[Explanation]:

@@ -78,6 +78,8 @@ def _log_evidence(
     Joint states that stay empty count against an explanation: the model says that all can occur,
     and zeros in P(H) would otherwise be a cheap way to explain anything by more latents.
     """
+    if table.most is not None and (codes.max(axis=0) >= table.most).any():
+        return -np.inf
     rows = np.bincount(assignment, table.counts, len(codes)).astype(np.float64)
     total = log_dirichlet_multinomial(rows)
     total -= emptiness(rows.reshape(domain_sizes))

@@ -120,7 +120,7 @@ def _log_joined(
 ) -> float:
     """The mean log density, charged for, if states are joined that a joint normal does better for.
 
-    Minus infinity if most rows are in states that stay apart: then these are no pieces of something
+    Minus infinity if many rows are in states that stay apart: then these are no pieces of something
     continuous, whatever goes together within them. If only some of the rows can be looked at, what
     is gained there over ``by_model`` (N,), the log density by states, is taken for all.
     """
@@ -140,7 +140,7 @@ def _log_joined(
     statistics = pool(features, states, n_states)
     joined = merge_pieces(statistics, family, CutPieces())
     members = np.bincount(joined.groups)[joined.groups]
-    if np.mean(members[states] > 1) <= 0.5:
+    if np.mean(members[states] == 1) > settings.priors.left_out_share:
         return -np.inf
     shares = np.eye(joined.n_components)[joined.groups[states]]
     for _ in range(budget.em):

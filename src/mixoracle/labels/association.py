@@ -33,50 +33,55 @@ from mixoracle.mixtures.segmentation import pieces_of
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.settings import Settings
 
-# Rows that the prior of the labels within a component is worth, all labels together. With more, a
-# state that holds whatever fits nowhere would be what it expects.
-_PRIOR_ROWS = 1.0
-
 
 @dataclass(frozen=True)
 class Association:
     """The finest labels of rows, by which answers are compared.
 
     ``levels[i]`` is the family of a variable with the labels of X_i as its levels, ``features[i]``
-    which of them each row has.
+    which of them each row has. ``most`` are the most components that each variable may have, unless
+    labels are pieces of components of another shape: a state for whatever fits nowhere would need
+    one more.
     """
 
     levels: tuple[CategoricalFamily, ...]
     features: tuple[Floats, ...]
+    most: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, rows: Rows, alone: Integers, settings: Settings) -> Association:
+    def of(
+        cls, rows: Rows, alone: Integers, settings: Settings, most: tuple[int, ...] | None = None
+    ) -> Association:
         """The labels of variables each on its own; pieces where these show one component only."""
         columns = [
             column if column.max() > 0 else pieces_of(variable, settings)
             for variable, column in zip(rows, alone.T, strict=True)
         ]
-        return cls.of_labels(np.stack(columns, axis=1), settings)
+        return cls.of_labels(np.stack(columns, axis=1), settings, most)
 
     @classmethod
-    def of_labels(cls, labels: Integers, settings: Settings = Settings()) -> Association:
+    def of_labels(
+        cls,
+        labels: Integers,
+        settings: Settings = Settings(),
+        most: tuple[int, ...] | None = None,
+    ) -> Association:
         """Labels (N, n) as they are.
 
-        How finely a variable is cut says nothing about its states, so the prior is worth as many
-        rows for many labels as for few.
+        A state may have many pieces, and its prior is worth a row for each. Of components it has
+        one, but for rows out of place: the prior is worth one row in all.
         """
+        n_labels = labels.max(axis=0).astype(int) + 1
+        worth = [settings.priors.rows_per_level / (n if most else 1) for n in n_labels]
         levels = tuple(
-            CategoricalFamily(
-                [n_labels],
-                priors=replace(settings.priors, rows_per_level=_PRIOR_ROWS / n_labels),
-            )
-            for n_labels in labels.max(axis=0).astype(int) + 1
+            CategoricalFamily([n], priors=replace(settings.priors, rows_per_level=rows))
+            for n, rows in zip(n_labels, worth, strict=True)
         )
         features = tuple(
             family.features(column[:, None].astype(np.float64))
             for family, column in zip(levels, labels.T, strict=True)
         )
-        return cls(levels, features)
+        return cls(levels, features, most)
 
     def table(self, labels: Integers, members: Integers) -> ComponentTable:
         """Components over X with these labels (T, n) and with how often each level is in them.
@@ -88,7 +93,7 @@ class Association:
             family.prior(held) for family, held in zip(self.levels, statistics, strict=True)
         )
         counts = np.bincount(members, minlength=len(labels)).astype(np.float64)
-        return ComponentTable(labels, statistics, self.levels, priors, counts)
+        return ComponentTable(labels, statistics, self.levels, priors, counts, self.most)
 
 
 def is_family_wrong(rows: Rows, labelling: Labelling, settings: Settings) -> bool:

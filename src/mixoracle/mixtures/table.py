@@ -29,6 +29,8 @@ class ComponentTable:
         The family of each X_i with its prior.
     counts : (T,) array
         How many rows of the data each component over X holds; shares of rows count as such.
+    most : tuple of int, optional
+        The most components that each X_i may have, where that is known.
     """
 
     labels: Integers
@@ -36,6 +38,7 @@ class ComponentTable:
     families: tuple[Family, ...]
     priors: tuple[Prior, ...]
     counts: Floats
+    most: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         n_components, n_observed = self.labels.shape

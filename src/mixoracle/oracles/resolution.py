@@ -105,9 +105,16 @@ class Search:
                 return
             yield self.at(resolution)
 
-    def association(self, alone: Labelling) -> Association:
-        """What answers are judged by where their evidence cannot be relied on."""
-        return Association.of(self.rows, alone.labels, self.run.settings)
+    def association(self, alone: Labelling, finest: Decoded | None = None) -> Association:
+        """What answers are judged by where their evidence cannot be relied on.
+
+        If families are right and rows out of place, labels of the ``finest`` are components.
+        """
+        most = None
+        if finest is not None:
+            seen = np.maximum(alone.labels.max(axis=0), finest.labelling.labels.max(axis=0)) + 1
+            most = tuple(int(k) for k in seen)
+        return Association.of(self.rows, alone.labels, self.run.settings, most)
 
     @property
     def _limit(self) -> int:

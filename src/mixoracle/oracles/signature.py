@@ -76,7 +76,7 @@ class SignatureOracle(DecodingOracle):
             # Labels that fit at once have one explanation, unless a simpler one fits nearly all.
             is_doubtful = was_repaired or (len(finest.explanations) > 1 and not run.wanted)
             if is_open and (is_wrong or (is_doubtful and _are_seen_alone(finest, run))):
-                association = search.association(alone)
+                association = search.association(alone, None if is_wrong else finest)
                 levels = [finest, *(search.coarser() if is_wrong else ())]
                 found = _judged(levels, association, run)
             unseen = not_identifiable(finest, was_repaired, is_wrong, run)
