@@ -144,6 +144,14 @@ def test_equal_models_give_equal_text():
     assert draw(random_model(3, 6, random_state=1)) == draw(random_model(3, 6, random_state=1))
 
 
+def test_a_box_of_many_counts_those_that_it_does_not_name():
+    model = make_model(np.ones((300, 1)))
+    texts = [text.text for text in parsed(model).iter(f"{SVG}text")]
+    assert [text for text in texts if text.startswith("X")] == [f"X{i + 1}" for i in range(29)]
+    assert "and 271 more" in texts
+    assert lay_out(model).size[1] < 800
+
+
 def test_no_latents_is_a_picture_too():
     root = parsed(make_model(np.zeros((2, 0))))
     assert [text.text for text in root.iter(f"{SVG}text")] == ["X1", "X2"]

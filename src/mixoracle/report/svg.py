@@ -5,7 +5,8 @@ own. Measurements that the same causes drive share one box, so that sixty of the
 each line of Γ is drawn once for a box; Λ is drawn as arcs on the far side of the causes, with an
 arrowhead where the direction is known and dashed where it is not. Where that would take more than
 a few dozen boxes, each cause has one box instead, beside it, and a measurement stands in the boxes
-of all its causes: no lines cross. Equal models give equal text.
+of all its causes: no lines cross. A box of more than thirty names the first, and counts the others:
+the tables of a report name them all. Equal models give equal text.
 
 Colours are given as attributes for light paper; a page that embeds the picture may override them
 by its classes.
@@ -35,6 +36,8 @@ _BOX_LEAST, _BOX_MOST, _BOX_PADDING, _BOX_GAP = 84.0, 196.0, 7.0, 10.0
 CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
 # Arcs rise with the number of causes that they pass, so that nested ones do not touch.
 _ARC_FIRST, _ARC_STEP, _ARC_ROOM = 26.0, 15.0, 180.0
+# A narrow box names so many measurements; the place of a variable for the chip that counts the others.
+_MOST_CHIPS, REST = 30, -1
 # More boxes than this are a tangle of lines: each cause has one then, and it is wider.
 _MOST_BOXES, _BOX_WIDE = 48, 620.0
 _LEGEND_LINE = 19.0
@@ -209,12 +212,17 @@ def _by_cause(model: LatentModel) -> tuple[Group, ...]:
 def _flowed(
     names: Sequence[str], members: Sequence[int], widest: float = _BOX_MOST
 ) -> tuple[tuple[tuple[int, str, float], ...], ...]:
-    """Chips in rows, as many in a row as there is room for."""
+    """Chips in rows, as many in a row as there is room for; beyond some, the rest is counted."""
     room = widest - 2 * _BOX_PADDING
     rows: list[list[tuple[int, str, float]]] = [[]]
     used = 0.0
-    for i in members:
-        text = fitted(names[i], room - 2 * _CHIP_PADDING, _SIZE)
+    # Wide boxes have room for several times as many.
+    most = round(_MOST_CHIPS * (widest / _BOX_MOST) ** 2)
+    shown = members if len(members) <= most else members[: most - 1]
+    texts = [(i, fitted(names[i], room - 2 * _CHIP_PADDING, _SIZE)) for i in shown]
+    if len(shown) < len(members):
+        texts.append((REST, f"and {len(members) - len(shown)} more"))
+    for i, text in texts:
         width = min(max(width_of(text, _SIZE) + 2 * _CHIP_PADDING, 30.0), room)
         if rows[-1] and used + _CHIP_GAP + width > room:
             rows.append([])
