@@ -36,7 +36,7 @@ _BOX_LEAST, _BOX_MOST, _BOX_PADDING, _BOX_GAP = 84.0, 196.0, 7.0, 10.0
 CHIP_HEIGHT, _CHIP_GAP, _CHIP_PADDING = 22.0, 5.0, 8.0
 # Arcs rise with the number of causes that they pass, so that nested ones do not touch.
 _ARC_FIRST, _ARC_STEP, _ARC_ROOM = 26.0, 15.0, 180.0
-# A narrow box names so many measurements; the place of a variable for the chip that counts the others.
+# A narrow box names so many measurements; REST is the place of the chip that counts the others.
 _MOST_CHIPS, REST = 30, -1
 # More boxes than this are a tangle of lines: each cause has one then, and it is wider.
 _MOST_BOXES, _BOX_WIDE = 48, 620.0
