@@ -82,3 +82,15 @@ def test_the_path_marks_the_answer_that_was_taken():
     assert names == ["3 × 2 states", "2 states", "no hidden cause"]
     widths = [line.get_linewidth() for line in drawn.lines]
     assert widths.index(max(widths)) == 1
+
+
+def test_the_path_goes_from_fine_to_coarse_also_beyond_the_number_of_rows():
+    # At 3 000 rows the finest coarse resolution is 6 000, at which they are worth 2 000.
+    path = (
+        Step(None, None, (3, 2), ((0,), (1,)), False),
+        Step(6000.0, 6000.0, (3,), ((0, 1),), True),
+        Step(103.4, 103.4, (2,), ((0, 1),), False),
+    )
+    drawn = plots.plot_path(path, 3000, axes())
+    middle = [np.sqrt(np.prod(line.get_xdata())) for line in drawn.lines]
+    np.testing.assert_allclose(middle, [3000, 2000, 100], rtol=0.01)

@@ -272,7 +272,11 @@ def plot_path(path: Sequence[Step], n_samples: int, ax: Axes | None = None) -> A
     """Draw which answer is the best at which resolution; the one that was taken is wide."""
     ax = new_axes((6.0, 1.1 + 0.32 * max(len(path), 1))) if ax is None else ax
     for at, step in enumerate(path):
-        ends = [n_samples if rows is None else rows for rows in (step.coarsest, step.finest)]
+        # A resolution may exceed the number of rows; what the rows are worth at it does not.
+        ends = [
+            n_samples if rows is None else n_samples * rows / (n_samples + rows)
+            for rows in (step.coarsest, step.finest)
+        ]
         # An answer at a single resolution is a line too.
         ax.plot(
             [ends[0] / 1.12, ends[1] * 1.12],
@@ -282,7 +286,7 @@ def plot_path(path: Sequence[Step], n_samples: int, ax: Axes | None = None) -> A
             solid_capstyle="round",
         )
     ax.set_xscale("log")
-    ax.set_xlabel("resolution (rows)")
+    ax.set_xlabel("rows that the evidence is worth")
     sizes = [" × ".join(map(str, step.domain_sizes)) for step in path]
     _name_lines(ax, [f"{size} states" if size else "no hidden cause" for size in sizes])
     return ax

@@ -349,9 +349,10 @@
   };
 
   const path = (element, width) => {
+    // A resolution may exceed the number of cases; what the cases are worth at it does not.
+    const worth = (rows) => rows == null ? data.cases : data.cases * rows / (data.cases + rows);
     const steps = data.path.map((step, at) => ({
-      ...step, at,
-      high: step.finest ?? data.cases, low: Math.min(step.coarsest ?? data.cases, step.finest ?? data.cases),
+      ...step, at, high: worth(step.finest), low: worth(step.coarsest),
       name: step.sizes.length ? `${step.sizes.join(" × ")} states` : "no hidden cause",
     }));
     const low = Math.min(...steps.map((step) => step.low)) / 1.5;
@@ -360,7 +361,7 @@
     finish(element, {
       width, height: 60 + 34 * steps.length, marginLeft: 24 + letters * 7, marginRight: 30, marginTop: 12, marginBottom: 42,
       ariaLabel: `Answers over resolutions: ${steps.map((step) => `${step.name}${step.chosen ? " (taken)" : ""}`).join(", ")}`,
-      x: { type: "log", domain: [low, data.cases * 1.3], label: "resolution (rows)", labelAnchor: "center", labelArrow: "none", ticks: width < 480 ? 3 : 6, tickFormat: (rows) => rows.toLocaleString("en"), grid: true },
+      x: { type: "log", domain: [low, data.cases * 1.3], label: "rows that the evidence is worth", labelAnchor: "center", labelArrow: "none", ticks: width < 480 ? 3 : 6, tickFormat: (rows) => rows.toLocaleString("en"), grid: true },
       y: { type: "point", domain: range(steps.length), label: null, tickSize: 0, tickFormat: (at) => label(steps[at].name, letters) },
       marks: [
         Plot.link(steps.filter((step) => !step.chosen), { ...look, strokeWidth: 5, strokeOpacity: 0.45 }),
