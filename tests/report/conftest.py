@@ -79,6 +79,7 @@ def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **chan
         n_starts_=1,
         n_starts_agreed_=1,
         edge_posterior_=posterior_of(model, n_samples),
+        drive_posterior_=model.bipartite.astype(float),
     )
     for name, value in changes.items():
         setattr(fitted, name, value)

@@ -123,6 +123,7 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         n_starts_=1,
         n_starts_agreed_=1,
         edge_posterior_=None,
+        drive_posterior_=np.ones((1, 1)),
     )
     evidence = gather(fitted, observations)
     (effect,) = evidence.effects

@@ -188,6 +188,7 @@ UNSURE |= {"second": 7, "second_probability": 0.4}
         (("columns", 0, "missing"), -1, "a column should miss at most all cases"),
         (("pairs", 0, "members"), [1, 99], "a pair should be two variables of the model"),
         (("state_sizes", 0), [1], "each latent should have the size of each state"),
+        (("drives",), [[0.5]], "each variable should have a probability for each latent"),
         (("n_samples",), 0, "at least one case"),
     ],
 )

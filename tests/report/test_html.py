@@ -219,3 +219,11 @@ def test_a_page_of_thirty_causes_without_a_table_of_them(make_result):
     assert choices.count("<option") == 30
     numbers = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page)[1])
     assert len(numbers["joint"]) == 30 * 29 / 2
+
+
+def test_the_support_of_what_a_cause_drives_is_said(make_result):
+    result = make_result(2, 4)
+    drives = np.where(result.model.bipartite, 0.97, 0.0)
+    evidence = dataclasses.replace(result.evidence, drives=tuple(map(tuple, drives.tolist())))
+    page = html.render(dataclasses.replace(result, evidence=evidence))
+    assert " ".join(Elements(page).words).count("has a support of 0.97.") == len(evidence.effects)

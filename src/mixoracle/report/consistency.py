@@ -41,6 +41,10 @@ def _claims(evidence: Evidence, model: LatentModel) -> Iterator[tuple[bool, str]
     yield from _picture_claims(evidence, model)
     for effect in evidence.effects:
         yield _is_effect_of(effect, model), "an effect should be one of a latent on a variable"
+    shapes = {len(own) for own in evidence.drives}
+    fits = not evidence.drives or (len(evidence.drives) == n and shapes == {model.n_latent})
+    fits = fits and all(0.0 <= share <= 1.0 for own in evidence.drives for share in own)
+    yield fits, "each variable should have a probability for each latent"
     for other in evidence.alternatives:
         yield _is_about(other, n), "an alternative should drive variables of the model"
 

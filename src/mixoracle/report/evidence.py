@@ -217,6 +217,8 @@ class Evidence:
     notes: tuple[str, ...] = ()
     # What can be claimed of each pair of latents; empty for a model that was not learned.
     edges: tuple[PairSupport, ...] = ()
+    # How probable it is that each variable is driven by each latent, (n, m); empty likewise.
+    drives: tuple[tuple[float, ...], ...] = ()
     # How far to believe the whole answer; None for a model that was not learned.
     verdict: Overall | None = None
     # Starts of the search, and how many of them reached this answer.

@@ -106,6 +106,7 @@ def gather(
         n_starts=fitted.n_starts_,
         n_starts_agreed=fitted.n_starts_agreed_,
         edges=pair_supports(model, observations.n_samples, fitted.edge_posterior_),
+        drives=tuple(tuple(own) for own in fitted.drive_posterior_.tolist()),
         notes=(
             *notes,
             *_repeated_notes(fitted.columns_),

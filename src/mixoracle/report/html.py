@@ -64,6 +64,7 @@ def render(result: Result) -> str:
         evidence=evidence,
         run=result.run,
         words=words,
+        shown=claims.shown,
         style=style,
         script=script,
         style_digest=_digest(style),

@@ -249,6 +249,7 @@ def summary_document(model: LatentModel, evidence: Evidence, out: str) -> dict[s
         "verdict": None if evidence.verdict is None else asdict(evidence.verdict),
         **model_document(model),
         "edges": edge_documents(model, evidence.edges),
+        "drives_support": [list(own) for own in evidence.drives],
         "support": None if evidence.support is None else asdict(evidence.support),
         "verdicts": verdict_documents(evidence.verdicts),
         "doubts": words.doubts(model, evidence),

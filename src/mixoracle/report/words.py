@@ -22,7 +22,7 @@ from mixoracle.report.lettering import full, shortened
 from mixoracle.report.meanings import meaning_of
 
 # Below these a number is pointed out to the reader.
-WEAK_CONFIDENCE = 0.9
+WEAK_CONFIDENCE = 0.5
 WEAK_SEPARATION = 0.9
 # A rule of thumb for BIC in nats: a difference below 5 is not strong evidence.
 CLOSE_BIC = 5.0
