@@ -106,7 +106,12 @@ def _shift(blocks: Blocks, rng: np.random.Generator) -> Answer:
 
 
 def _scale(blocks: Blocks, rng: np.random.Generator) -> Answer:
-    return learned({name: block * 10.0 ** rng.integers(-6, 7) for name, block in blocks.items()})
+    """Other units of what was measured; whole numbers are counts or levels, and have none."""
+    scaled = {}
+    for name, block in blocks.items():
+        is_measured = (block != np.round(block)).any(axis=0)
+        scaled[name] = block * np.where(is_measured, 10.0 ** rng.integers(-6, 7), 1.0)
+    return learned(scaled)
 
 
 def _constant(blocks: Blocks, _rng: np.random.Generator) -> Answer:
