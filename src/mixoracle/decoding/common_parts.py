@@ -34,8 +34,9 @@ from mixoracle.model.joint_states import numbered
 
 Labels = Integers
 
-# A single row with two labels may be wrong in one of them, however certain it seems.
-_ONE_ROW = 1.0
+# The share of labels beyond doubt that are wrong all the same, and how much more chance may bring.
+_WRONG_LABELS = 0.001
+_STANDARD_ERRORS = 3.0
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,10 @@ class LabelPairs:
     """Labels (T, n), each column numbered from 0, and which of them occur together.
 
     With ``certain`` (T, n) the labels are those of single rows, and only those beyond doubt count.
-    Two of them then occur together if they do so in more than one row, and in more than a
-    twentieth of those that chance would give them: labels that are wrong once in a thousand rows
-    do not.
+    Two of them then occur together if they do so in more rows than labels that are wrong once in a
+    thousand times explain, and in more than a twentieth of those that chance would give them. What
+    two columns share has equally many labels of either in each state (``obs:counting``); where it
+    has not, two components of one of them have one label, and they count as sharing nothing.
 
     Pairs of columns are looked at when they are asked for, and once.
     """
@@ -78,6 +80,7 @@ class LabelPairs:
         codes, n_codes = labels + self._starts[:-1], int(self._starts[-1])
         self._counts = count_together(codes, n_codes, certain)
         self._together = self._counts > (0 if certain is None else self._too_few())
+        self._may_be_wrong = certain is not None
         self._parts: dict[tuple[int, int], Labels] = {}
 
     def n_labels(self, column: int) -> int:
@@ -87,7 +90,10 @@ class LabelPairs:
     def parts(self, column: int, other: int) -> Labels:
         """Which labels of a column the other one cannot tell apart, (labels of the column,)."""
         if (column, other) not in self._parts:
-            self._parts[column, other] = _linked(self._together[self._between(column, other)])
+            parts = _linked(self._together[self._between(column, other)])
+            if self._may_be_wrong and not _is_balanced(parts):
+                parts = np.zeros_like(parts)
+            self._parts[column, other] = parts
         return self._parts[column, other]
 
     def by_label(self, part: CommonPart, column: int) -> Labels:
@@ -101,8 +107,10 @@ class LabelPairs:
         column = np.repeat(np.arange(len(firsts)), self._n_labels)
         by_column = np.add.reduceat(self._counts, firsts, axis=1)
         n_rows = np.maximum(np.add.reduceat(by_column, firsts, axis=0), 1.0)
-        by_chance = by_column[:, column] * by_column[:, column].T / n_rows[column][:, column]
-        return np.maximum(HOLE * by_chance, _ONE_ROW)
+        own, its = by_column[:, column], by_column[:, column].T
+        wrong = _WRONG_LABELS * (own + its)
+        at_most_wrong = wrong + _STANDARD_ERRORS * np.sqrt(wrong) + 1.0
+        return np.maximum(HOLE * own * its / n_rows[column][:, column], at_most_wrong)
 
     def _between(self, column: int, other: int) -> tuple[slice, slice]:
         own, its = (slice(self._starts[i], self._starts[i + 1]) for i in (column, other))
@@ -187,6 +195,12 @@ def _both(first: Labels, second: Labels) -> Labels:
 def _is_function(labelling: Labels, of: Labels) -> bool:
     """Whether rows that agree in ``of``, numbered from 0, agree in ``labelling``."""
     return bool(_both(of, labelling).max() == of.max())
+
+
+def _is_balanced(parts: Labels) -> bool:
+    """Whether each part has equally many labels."""
+    sizes = np.bincount(parts)
+    return bool(sizes.min() == sizes.max())
 
 
 def _linked(table: Bools) -> Labels:

@@ -30,9 +30,9 @@ from mixoracle.structure.scores import Score
 
 MOST_PARENTS = 4
 # Latents that may be parents of one latent, those that gain most.
-_MOST_CANDIDATES = 10
-# Orders that are improved; nearly all end at the same score.
-_STARTS = 6
+_MOST_CANDIDATES = 8
+# Orders that are improved; on small problems most end at the same score.
+_STARTS = 16
 # The same score is searched in the same way.
 _SEED = 0
 _SMALLEST_GAIN = 1e-6
@@ -86,13 +86,14 @@ def _choices(score: Score, knowledge: ResolvedKnowledge, node: int) -> _Choices:
     ]
     candidates = _likely_parents(score, node, required, allowed)
     known: dict[int, float] = {}
+    best: dict[int, float] = {}  # of each set and its subsets
     for size in range(min(MOST_PARENTS, len(candidates)) + 1):
         for added in combinations(candidates, size):
             members = sum(1 << i for i in (*added, *required))
             own = score.local(node, (*added, *required))
-            below = (known.get(members ^ 1 << i, np.inf) for i in added)
-            # A set that is no better than a subset, or grew from one that was not, is dropped.
-            if all(own > other + _SMALLEST_GAIN for other in below):
+            below = max((best[members ^ 1 << i] for i in added), default=-np.inf)
+            best[members] = max(own, below)
+            if own > below + _SMALLEST_GAIN:
                 known[members] = own
     ranked = sorted(known, key=lambda members: -known[members])
     return _Choices(tuple(ranked), tuple(known[members] for members in ranked))
@@ -111,8 +112,7 @@ def _likely_parents(score: Score, node: int, required: list[int], allowed: list[
         best = gains[top]
         chosen.append(top)
     alone = {i: score.local(node, (*required, i)) for i in allowed}
-    floor = score.local(node, required)
-    helpful = sorted((i for i in alone if alone[i] > floor), key=lambda i: -alone[i])
+    helpful = sorted(alone, key=lambda i: -alone[i])
     return list(dict.fromkeys([*chosen, *helpful]))[:_MOST_CANDIDATES]
 
 

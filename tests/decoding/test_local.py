@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+
+from mixoracle.datasets import sparse_problem
+from mixoracle.decoding.explanation import structure_of
+from mixoracle.decoding.local import LabelledRows, decode_locally
+from mixoracle.families.gaussian import GaussianFamily
+from mixoracle.mixtures.merging import pool
+from mixoracle.model.joint_states import codes_of_parents
+
+
+def labelled(model, states, rng, distance=10.0):
+    """Rows labelled right, with components so many standard deviations apart."""
+    codes = codes_of_parents(states, model.bipartite, model.domain_sizes)
+    family = GaussianFamily(1)
+    features = [
+        family.features(distance * code[:, None] + rng.normal(size=(len(code), 1)))
+        for code in codes.T
+    ]
+    priors = tuple(
+        family.prior(pool(held, code, code.max() + 1))
+        for held, code in zip(features, codes.T, strict=True)
+    )
+    certain = np.ones(codes.shape, dtype=bool)
+    return LabelledRows(codes, certain, tuple(features), (family,) * len(priors), priors)
+
+
+def drawn(seed, n_latent=8, n_observed=32, n_samples=3000):
+    problem = sparse_problem(n_latent, n_observed, 3, n_samples, random_state=seed)
+    return problem.model, problem.states
+
+
+def is_right(model, found):
+    truth = structure_of(model.bipartite, model.domain_sizes)
+    return structure_of(found.adjacency, found.domain_sizes) == truth
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_right_labels_name_all_latents_and_their_states(seed, is_same_partition):
+    model, states = drawn(seed)
+    found = decode_locally(labelled(model, states, np.random.default_rng(seed)))
+    assert is_right(model, found)
+    assert found.misfits == ()
+    children = {column.tobytes(): j for j, column in enumerate(found.adjacency.T)}
+    for j, column in enumerate(model.bipartite.T):
+        assert is_same_partition(found.states[:, children[column.tobytes()]], states[:, j])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_wrong_labels_that_are_known_to_be_open_do_no_harm(seed):
+    model, states = drawn(seed)
+    rng = np.random.default_rng(seed)
+    rows = labelled(model, states, rng)
+    wrong = rng.random(rows.labels.shape) < 0.05
+    labels = np.where(
+        wrong, rng.integers(rows.labels.max(axis=0) + 1, size=wrong.shape), rows.labels
+    )
+    open_too = rng.random(wrong.shape) < 0.1
+    found = decode_locally(
+        LabelledRows(labels, ~(wrong | open_too), rows.features, rows.families, rows.priors)
+    )
+    assert is_right(model, found)
+    assert found.misfits == ()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_wrong_label_in_a_thousand_rows_glues_nothing(seed):
+    model, states = drawn(seed)
+    rng = np.random.default_rng(seed)
+    rows = labelled(model, states, rng)
+    wrong = rng.random(rows.labels.shape) < 0.001
+    labels = np.where(
+        wrong, rng.integers(rows.labels.max(axis=0) + 1, size=wrong.shape), rows.labels
+    )
+    found = decode_locally(
+        LabelledRows(labels, rows.certain, rows.features, rows.families, rows.priors)
+    )
+    assert is_right(model, found)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_two_components_have_one_label_the_evidence_finds_the_parents(seed):
+    model, states = drawn(seed)
+    rows = labelled(model, states, np.random.default_rng(seed))
+    merged = int(np.argmax(rows.labels.max(axis=0)))
+    labels = rows.labels.copy()
+    labels[:, merged] = np.maximum(labels[:, merged] - 1, 0)
+    found = decode_locally(
+        LabelledRows(labels, rows.certain, rows.features, rows.families, rows.priors)
+    )
+    assert is_right(model, found)
+    assert found.misfits == (merged,)
+
+
+def test_a_variable_that_shows_no_components_gets_the_parents_that_it_needs():
+    model, states = drawn(0)
+    rows = labelled(model, states, np.random.default_rng(0))
+    labels = rows.labels.copy()
+    labels[:, 3] = 0
+    found = decode_locally(
+        LabelledRows(labels, rows.certain, rows.features, rows.families, rows.priors)
+    )
+    assert is_right(model, found)
+    assert found.misfits == (3,)
+
+
+def test_variables_without_components_have_no_latents():
+    rng = np.random.default_rng(0)
+    family = GaussianFamily(1)
+    features = tuple(family.features(rng.normal(size=(500, 1))) for _ in range(4))
+    priors = tuple(family.prior(held.sum(axis=0, keepdims=True)) for held in features)
+    labels = np.zeros((500, 4), dtype=np.int64)
+    found = decode_locally(
+        LabelledRows(labels, np.ones((500, 4), dtype=bool), features, (family,) * 4, priors)
+    )
+    assert found.domain_sizes == ()
+    assert found.states.shape == (500, 0)
+    assert found.misfits == ()

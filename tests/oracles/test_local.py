@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from mixoracle.datasets import paper_problem, sparse_problem
+from mixoracle.decoding.explanation import structure_of
+from mixoracle.errors import InvalidInputError
+from mixoracle.mixtures.preparation import prepare
+from mixoracle.model import Bipartite, JointNetwork
+from mixoracle.oracles.candidate import GraphCounts
+from mixoracle.oracles.resolution import Search
+from mixoracle.oracles.run import Run
+from mixoracle.settings import Budget, Settings
+
+
+def quick_answer(observations, settings=Settings()):
+    run = Run(np.random.default_rng(0), settings=settings)
+    search = Search.of(prepare(observations).for_search(), run)
+    return search, search.local(search.alone()), run
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_it_stands_it_is_what_components_over_all_variables_say(seed):
+    problem = paper_problem(2, 6, 3, 800, random_state=seed, covariance="code")
+    search, answer, run = quick_answer(problem.observations)
+    if answer is None:
+        pytest.skip("labels do not fit together at once here")
+    found = answer.candidate("signature", run)
+    decoded = search.finest(search.alone())[0].candidates("signature", run)[0]
+    assert decoded.graph is not None
+    assert structure_of(found.graph.adjacency, found.graph.domain_sizes) == structure_of(
+        decoded.graph.adjacency, decoded.graph.domain_sizes
+    )
+
+
+def test_variables_that_stay_dependent_are_left_to_others():
+    rng = np.random.default_rng(0)
+    problem = paper_problem(2, 6, 2, 1000, random_state=3, covariance="code")
+    shared = rng.normal(size=(1000, 1))
+    spoiled = {
+        name: problem.observations[name] + 0.1 * shared for name in problem.observations.names
+    }
+    assert quick_answer(problem.observations)[1] is not None
+    assert quick_answer(type(problem.observations).from_arrays(spoiled))[1] is None
+
+
+def test_rows_that_were_not_searched_get_their_states_too():
+    problem = sparse_problem(5, 15, 2, 1200, random_state=1)
+    few = Settings(Budget(search_rows=600))
+    _, answer, run = quick_answer(problem.observations, few)
+    assert len(answer.seen) == 600
+    states = answer.candidate("signature", run).states(answer.candidate("signature", run).graph)
+    assert states.shape == (1200, 5)
+    for column in problem.states.T:
+        agreement = [np.mean(own == column) for own in states.T]
+        assert max(max(share, 1 - share) for share in agreement) > 0.99
+
+
+def test_thousands_of_joint_states_are_learned_end_to_end():
+    from mixoracle import LatentGraphLearner
+
+    problem = sparse_problem(14, 32, 2, 1200, random_state=2)
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    model = learner.model_
+    assert structure_of(model.bipartite, model.domain_sizes) == structure_of(
+        problem.model.bipartite, problem.model.domain_sizes
+    )
+    assert isinstance(model.joint, JointNetwork)
+    np.testing.assert_array_equal(learner.predict(problem.observations), learner.states_)
+    assert learner.counts_[{0, 1}] == 2 ** int(model.bipartite[:2].any(axis=0).sum())
+
+
+def test_a_map_of_too_many_joint_states_is_refused():
+    counts = GraphCounts(Bipartite(np.eye(30, dtype=bool), (2,) * 30), None)
+    assert counts.count([0, 3]) == 4
+    with pytest.raises(InvalidInputError, match="1,073,741,824 rows"):
+        counts.projection()
