@@ -31,7 +31,7 @@ def test_every_dependency_is_pinned():
 
 def test_the_lowest_versions_are_those_that_are_allowed():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = (project["optional-dependencies"][name] for name in ("parquet", "excel", "bn", "dask"))
+    extras = (project["optional-dependencies"][name] for name in ("parquet", "excel", "dask"))
     allowed = [one for held in (project["dependencies"], *extras) for one in held]
     bounds = dict(re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\w.]+)", one).groups() for one in allowed)
     lines = (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8").splitlines()
