@@ -167,7 +167,7 @@ def main() -> None:
         if asked.dask:
             from distributed import LocalCluster
 
-            with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+            with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster:
                 address = ("--dask", cluster.scheduler_address)
                 there, longer = learn("on Dask", folder, results / "b", truth, *address)
             print(
