@@ -312,16 +312,21 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, required=True, help="the file of the outcomes")
     parser.add_argument("--problems", type=int, default=500)
     parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--fewest", type=int, default=0, help="rows that a problem has at least")
+    parser.add_argument("--most", type=int, default=10_000, help="and at most")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--show", action="store_true", help="run nothing, show what was kept")
     parser.add_argument("--figure", type=Path, help="draw the reliability diagrams")
     parser.add_argument("--fit", action="store_true", help="what confidence is worth")
     parser.add_argument("--quiet-mistakes", action="store_true", help="list them by number")
     arguments = parser.parse_args()
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.problems)
+    first, last = arguments.first_seed, arguments.first_seed + arguments.problems
+    seeds = [
+        seed for seed in range(first, last) if arguments.fewest <= n_rows(seed) <= arguments.most
+    ]
     if not arguments.show:
         run(seeds, arguments.keep, arguments.jobs)
-    outcomes = [outcome for outcome in read(arguments.keep) if outcome["seed"] in seeds]
+    outcomes = read(arguments.keep)
     show(outcomes)
     if arguments.fit:
         show_worth(outcomes)
