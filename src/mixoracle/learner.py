@@ -275,34 +275,18 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         wanted = asked_for(self.n_latents, self.domain_sizes)
         settings = self._within_limits(observations if chunked is None else chunked)
         with reporting(self.progress) as report:
-            run = Run(
-                make_generator(self.random_state),
-                self.max_components,
-                n_jobs,
-                report,
-                settings,
-                self.resolution,
-                wanted,
-            )
+            rng, limit = make_generator(self.random_state), self.max_components
+            run = Run(rng, limit, n_jobs, report, settings, self.resolution, wanted)
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
+            exposures = () if exposure is None else exposure.variables
+            aside = self.set_aside
             prepared = prepare(
-                distinct,
-                self.families,
-                run.settings,
-                set_aside=self.set_aside,
-                exposed=() if exposure is None else exposure.variables,
+                distinct, self.families, settings, set_aside=aside, exposed=exposures, n_jobs=n_jobs
             )
-            iterations = run.settings.budget.em if self.refine else 0
-            solver = Solver(
-                prepared,
-                known,
-                self.bipartite,
-                self.strict,
-                iterations,
-                run,
-                LatentSearch(self.latent_search).arrows,
-            )
+            iterations = settings.budget.em if self.refine else 0
+            arrows = LatentSearch(self.latent_search).arrows
+            solver = Solver(prepared, known, self.bipartite, self.strict, iterations, run, arrows)
             found = solve_from_starts(solver, oracle, self.n_init)
             if chunked is not None:
                 found = learned_from_all(chunked, found, self._build, solver, source, exposure)

@@ -22,7 +22,6 @@ from mixoracle._arrays import Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.decoding.explanation import Structure, structure_of
-from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import ModelContradictionError
 from mixoracle.inference.alignment import aligned
 from mixoracle.inference.consistency import consistency
@@ -41,7 +40,6 @@ from mixoracle.oracles.run import Run
 
 logger = logging.getLogger(__name__)
 
-ASKED_LABEL = "asked"
 # Nats of evidence within which another candidate may turn out to be the better one once both are
 # refined; e^10 to one is beyond what evidence of labels is off by.
 WITHIN_EVIDENCE = 10.0
@@ -351,30 +349,6 @@ def one_of_each(solutions: list[Solution]) -> list[Solution]:
     for solution in solutions:
         kept.setdefault(solution.structure, solution)
     return list(kept.values())
-
-
-def as_asked(solutions: Sequence[Solution], wanted: Wanted) -> Verdict:
-    """Whether the answer is as asked for, and what that costs against the free one."""
-    name, best = "number of causes and states", solutions[0]
-    if best.n_off:
-        return Verdict(
-            name,
-            ASKED_LABEL,
-            False,
-            f"{wanted} were asked for, and no such answer was found; this is the nearest one",
-            ((name,),),
-        )
-    # Scores of one kind only: a merit and a BIC do not compare.
-    others = (s.score for s in solutions if s.n_off and (s.merit is None) == (best.merit is None))
-    cost = max(others, default=-inf) - best.score
-    if cost <= 0:
-        return Verdict(name, ASKED_LABEL, True, f"{wanted}, as asked for, fit best")
-    return Verdict(
-        name,
-        ASKED_LABEL,
-        True,
-        f"{wanted}, as asked for; the best other answer fits better by {cost:.1f} nats",
-    )
 
 
 def _choice(latent: str, others: list[str]) -> str:

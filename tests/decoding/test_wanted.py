@@ -7,7 +7,7 @@ from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem
 from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import AssumptionWarning, InvalidInputError
-from mixoracle.solving import ASKED_LABEL
+from mixoracle.trust.asked import ASKED_LABEL
 
 
 def asked(learner):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import DataWarning, InvalidInputError
@@ -129,12 +130,14 @@ def prepare(
     *,
     set_aside: bool = True,
     exposed: Collection[str] = (),
+    n_jobs: int = 1,
 ) -> Prepared:
     """Bring observations into canonical order and units; ``families`` are those declared.
 
     Rounded numbers are spread over their rounding step. With ``set_aside``, numbers that stand
     alone, or that repeat where others do not, become missing values. The last column of the
-    variables ``exposed`` is the exposure that their counts are out of.
+    variables ``exposed`` is the exposure that their counts are out of. ``n_jobs`` variables are
+    looked at side by side.
     """
     _refuse_too_few(observations)
     for name in observations.names:
@@ -157,10 +160,14 @@ def prepare(
     for place in judged:
         if (spread := spread_ties(values[place])) is not values[place]:
             values[place], fitted[place] = spread, _encoder(spread, read_as[place], settings)
-        if set_aside:
-            coordinates = fitted[place].encode(values[place])
-            family = fitted[place].for_search().family
-            alone[:, place] = isolated(coordinates, family, settings)
+    if set_aside and judged:
+        looked_at = Parallel(n_jobs=min(n_jobs, len(judged)))(
+            delayed(isolated)(
+                fitted[place].encode(values[place]), fitted[place].for_search().family, settings
+            )
+            for place in judged
+        )
+        alone[:, judged] = np.stack(looked_at, axis=1)
     alone[:, judged] |= _are_mostly(alone[:, judged])[:, None]
     encoders, blocks, log_units = [], [], 0.0
     for place, own in enumerate(values):

@@ -4,9 +4,9 @@ A state is a configuration of every observed variable, ``codes`` (A, n), with a 
 probability of a row and a state is the sum of the state's log weight and of the row's log density
 in each variable's component (:func:`log_joint`); its share is what is left when the row's total is
 divided out (:func:`share_out`). EM over components, over joint states and over the states of a
-finished model, and the assignment of rows, all go through these two functions. Two callers keep a
-quicker form of the same step: thousands of states are shared out block by block
-(:mod:`~mixoracle.mixtures.expectation`), and densities that never change are exponentiated once
+finished model, and the assignment of rows, all go through these two functions. Where states are too
+many to list, a row's are found first (:mod:`~mixoracle.model.row_posterior`). One caller keeps a
+quicker form of the same step: densities that never change are exponentiated once
 (:mod:`~mixoracle.labels.tuples`).
 """
 

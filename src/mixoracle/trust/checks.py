@@ -23,7 +23,8 @@ from mixoracle.model import LatentModel
 from mixoracle.model.elimination import eliminate
 from mixoracle.model.factorisation import Truncation
 from mixoracle.model.network import parents_of
-from mixoracle.solving import Solution, Solver, as_asked
+from mixoracle.solving import Solution, Solver
+from mixoracle.trust.asked import as_asked
 
 # The chance at which some joint state is called impossible that is only rare.
 FALSE_ALARM = 0.01

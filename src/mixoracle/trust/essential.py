@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from mixoracle.assumptions import Verdict
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.inference import rival
-from mixoracle.solving import ASKED_LABEL
+from mixoracle.trust.asked import ASKED_LABEL
 
 # Without these the graph or P(H) is not identifiable; the others only decide which method works.
 # A model that contradicts what the user knows is not the model that was asked for.
