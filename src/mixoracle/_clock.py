@@ -42,10 +42,13 @@ class Clock:
                 "time_limit should be seconds above 0, inf for no limit, or None for the most that "
                 f"a fit may take; got {limit!r}"
             )
-        self._now = process_time if limit is None else monotonic
+        self._is_of_process = limit is None
         self.limit = most if limit is None else limit
         self.left_out: list[str] = []
         self._end = self._now() + self.limit
+
+    def _now(self) -> float:
+        return process_time() if self._is_of_process else monotonic()
 
     def leaves_out(self, what: str) -> bool:
         """Whether the time is up; then ``what`` is noted as left out."""

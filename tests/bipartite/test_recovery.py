@@ -52,7 +52,7 @@ def test_all_methods_are_exact_and_agree_on_200_random_models(graphs, chunk):
 @pytest.mark.parametrize("method", ["blocks", "auto"])
 def test_dependent_columns_without_twins(graphs, method):
     tried = 0
-    for seed in range(180):
+    for seed in range(220):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(2, 8))
         adjacency, sizes = graphs.draw_without_twins(rng, int(rng.integers(2, 2**n - 1)) % 9, n)

@@ -1,6 +1,7 @@
 """Oracles by name and as objects: both behave alike, and what is no oracle is refused at once."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -116,6 +117,8 @@ class TestNothingOfTheDataIsKept:
             parts = [*thing.keys(), *thing.values()]
         elif isinstance(thing, list | tuple | set | frozenset):
             parts = list(thing)
+        elif isinstance(thing, partial):
+            parts = [thing.func, *thing.args, *thing.keywords.values()]
         elif hasattr(thing, "__self__"):
             parts = [thing.__self__]
         else:

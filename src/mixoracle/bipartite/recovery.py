@@ -100,8 +100,9 @@ def recover(
     ...         sizes = {"H1": 2, "H2": 3}
     ...         hit = set().union(*(parents[i] for i in subset))
     ...         return int(np.prod([sizes[h] for h in hit]))
-    >>> recover(Counter())
-    Bipartite(H1(2 states)→{X1, X2}; H2(3 states)→{X2, X3}; method='blocks', residual=0)
+    >>> found = recover(Counter())
+    >>> found.domain_sizes, found.adjacency.astype(int).tolist(), found.method
+    ((2, 3), [[1, 0], [1, 1], [0, 1]], 'blocks')
     """
     check_method(method)
     check_whole("order", order, at_least=3)
