@@ -114,3 +114,9 @@ def test_no_answer_has_more_components_than_a_variable_may_have():
     three = np.tile(np.arange(3), 20)
     assert np.isfinite(log_evidence(labels, both, (3,), three, (3, 3)))
     assert log_evidence(labels, both, (3,), three, (3, 2)) == -np.inf
+
+
+def test_a_configuration_of_few_rows_is_no_component_that_could_be_seen():
+    labels = np.array([[0, 0], [1, 1]] * 20 + [[0, 1]] * 3)
+    states = np.array([0, 1] * 20 + [2] * 3)
+    assert np.isfinite(log_evidence(labels, np.ones((2, 1), dtype=bool), (3,), states, (2, 2)))

@@ -35,7 +35,7 @@ def score(
 ) -> Explanation:
     """The explanation with this Γ and these joint states, with its evidence."""
     codes = configurations(adjacency, domain_sizes)
-    evidence = _log_evidence(table, assignment, codes, domain_sizes)
+    evidence = _log_evidence(table, assignment, codes, domain_sizes, settings)
     is_consistent = explains_labels(table.labels, assignment, codes, settings)
     return Explanation(adjacency, domain_sizes, assignment, evidence, is_consistent)
 
@@ -71,14 +71,18 @@ def sum_by(code: Integers, statistics: Floats) -> Floats:
 
 
 def _log_evidence(
-    table: ComponentTable, assignment: Integers, codes: Integers, domain_sizes: tuple[int, ...]
+    table: ComponentTable,
+    assignment: Integers,
+    codes: Integers,
+    domain_sizes: tuple[int, ...],
+    settings: Settings,
 ) -> float:
     """The evidence of all components and of the joint states of all rows.
 
     Joint states that stay empty count against an explanation: the model says that all can occur,
     and zeros in P(H) would otherwise be a cheap way to explain anything by more latents.
     """
-    if table.most is not None and (codes.max(axis=0) >= table.most).any():
+    if table.most is not None and _has_too_many(table, table.most, codes[assignment], settings):
         return -np.inf
     rows = np.bincount(assignment, table.counts, len(codes)).astype(np.float64)
     total = log_dirichlet_multinomial(rows)
@@ -87,6 +91,20 @@ def _log_evidence(
         of_components = sum_by(codes[assignment, i], statistics)
         total += float(family.log_evidence(of_components, prior).sum())
     return total
+
+
+def _has_too_many(
+    table: ComponentTable, most: tuple[int, ...], codes: Integers, settings: Settings
+) -> bool:
+    """Whether some variable has more components (T, n) than it may, those of few rows apart.
+
+    A configuration of a few rows is no component that anybody could have seen.
+    """
+    fewest = settings.priors.rows_per_component
+    return any(
+        int((np.bincount(column, table.counts) >= fewest).sum()) > at_most
+        for column, at_most in zip(codes.T, most, strict=True)
+    )
 
 
 def _is_same_partition(first: Integers, second: Integers) -> bool:
