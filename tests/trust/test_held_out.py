@@ -62,9 +62,7 @@ def test_the_verdict_says_what_rows_not_seen_say():
 
 
 def test_a_few_rows_of_unseen_joint_states_do_not_outweigh_all_others():
-    problem = paper_problem(3, 8, 3, n_samples=60, random_state=58)
-    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
-    held = learner.held_out(random_state=0)
-    assert held.than_no_latent < 0
-    assert held.better > 0.5
-    assert not any("any cause" in reason for reason in learner.verdict_.reasons)
+    model = paper_problem(1, 3, 3, n_samples=50, random_state=1).model
+    # Most rows fit better; the mean is that of a few that fit nowhere.
+    found = overall(model, [], n_samples=50, held_out=HeldOut(None, -30.0, None, 50, 0.8))
+    assert (found.level, found.reasons) == ("believe", ())
