@@ -58,7 +58,7 @@ def test_rows_that_were_not_searched_get_their_states_too():
 def test_thousands_of_joint_states_are_learned_end_to_end():
     from mixoracle import LatentGraphLearner
 
-    problem = sparse_problem(14, 32, 2, 1200, random_state=2)
+    problem = sparse_problem(14, 42, 2, 1200, random_state=2)
     learner = LatentGraphLearner(random_state=0).fit(problem.observations)
     model = learner.model_
     assert structure_of(model.bipartite, model.domain_sizes) == structure_of(
