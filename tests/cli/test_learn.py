@@ -109,7 +109,7 @@ def test_the_summary_says_what_was_found(run, problem, learned):
         assert f"{name} has {size} states (" in result.stdout
     assert "What to trust" in result.stdout
     assert "open result/report.html in a browser" in result.stdout
-    assert "step 2 of 8: finding the components of each variable" in result.stderr
+    assert "step 2 of 9: finding the components of each variable" in result.stderr
 
 
 def test_json_is_one_document_and_nothing_else(run, problem, learned):
@@ -408,7 +408,7 @@ def test_a_second_look_does_not_disturb_the_progress(run, tmp_path):
     assert "fitting one mixture over all variables" in stages
     assert stages.count("decoding the latents") == 1
     numbered = [stage.split(":")[0] for stage in stages if stage.startswith("step")]
-    assert numbered == [f"step {i} of 8" for i in range(1, 9)]
+    assert numbered == [f"step {i} of 9" for i in range(1, 10)]
 
 
 def test_families_reach_the_learner(run, survey, monkeypatch):

@@ -75,7 +75,7 @@ def test_a_terminal_gets_a_moving_line(tmp_path):
     assert process.wait(timeout=60) == 0
     text = shown.decode()
     assert re.search(r"0:00:0\d", text)
-    assert "step 8 of 8: writing the result" in text
+    assert "step 9 of 9: writing the result" in text
     assert "\n[" not in text
 
 

@@ -7,6 +7,7 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model import Bipartite, JointNetwork
 from mixoracle.oracles.candidate import GraphCounts
+from mixoracle.oracles.local import LocalAnswer
 from mixoracle.oracles.resolution import Search
 from mixoracle.oracles.run import Run
 from mixoracle.settings import Budget, Settings
@@ -74,3 +75,13 @@ def test_a_map_of_too_many_joint_states_is_refused():
     assert counts.count([0, 3]) == 4
     with pytest.raises(InvalidInputError, match="1,073,741,824 rows"):
         counts.projection()
+
+
+def test_labels_that_fit_badly_are_no_reason_for_thousands_of_joint_states():
+    """Few label tuples occur here, whatever pairs of variables suggest."""
+    problem = paper_problem(3, 7, 4, 1000, random_state=7000)
+    search, answer, run = quick_answer(problem.observations)
+    assert answer is None
+    rough = LocalAnswer.of(search.prepared, search.rows, search.alone(), run.settings)
+    assert rough.explanation.misfits
+    assert not rough.is_only_one(run.settings)

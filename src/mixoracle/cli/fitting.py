@@ -43,12 +43,13 @@ RESAMPLING = "learning from halves of the cases"
 # shown without a forecast: the signature oracle calls the other one where it cannot see.
 PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
     "signature": (
-        (Stage.PREPARING, 0.02),
-        (Stage.SEGMENTING, 0.5),
-        (Stage.JOINING, 0.33),
-        (Stage.DECODING, 0.04),
-        (Stage.REFINING, 0.06),
-        (Stage.SEARCHING, 0.01),
+        (Stage.PREPARING, 0.15),
+        (Stage.SEGMENTING, 0.34),
+        (Stage.PAIRING, 0.04),
+        (Stage.JOINING, 0.08),
+        (Stage.DECODING, 0.01),
+        (Stage.REFINING, 0.04),
+        (Stage.SEARCHING, 0.3),
         (GATHERING, 0.02),
         (WRITING, 0.02),
     ),

@@ -17,6 +17,7 @@ import numpy as np
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
 from mixoracle.labels.labelling import Labelling, Rows, log_densities
+from mixoracle.labels.together import are_shattered
 from mixoracle.mixtures.dependence import dependent_pairs, whitened
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared
@@ -86,7 +87,7 @@ class LocalAnswer:
         That joint states do not occur which should, given how frequent their parts are, or that
         variables stay dependent, is left to others to judge.
         """
-        if self.explanation.misfits or self.is_only_one(settings):
+        if self.explanation.misfits or self.n_joint > settings.budget.joint_states:
             return not self.explanation.misfits
         sizes = self.explanation.domain_sizes
         rows = np.bincount(flat(self.explanation.states, sizes), minlength=self.n_joint)
@@ -108,8 +109,11 @@ class LocalAnswer:
         return not dependent_pairs(left, settings.priors)[0].any()
 
     def is_only_one(self, settings: Settings) -> bool:
-        """Whether there are too many joint states for any other way."""
-        return self.n_joint > settings.budget.joint_states
+        """Whether there are too many joint states for any other way.
+
+        Labels that fit badly suggest many; so the rows must show that many, too.
+        """
+        return self.n_joint > settings.budget.joint_states and are_shattered(self.seen, settings)
 
     def candidate(self, source: str, run: Run) -> Candidate:
         """The answer in the order of the observations."""

@@ -19,6 +19,8 @@ from mixoracle.structure.power import visible_association
 # From these supports on an edge is said to be there, and to be there probably.
 SURE = 0.95
 PROBABLE = 0.8
+# Joint states of the table that graphs are averaged from, at most.
+_MOST_AVERAGED = 1_000_000
 
 
 class Claim(StrEnum):
@@ -66,7 +68,7 @@ def posterior_of(
     model: LatentModel, n_samples: int, knowledge: Knowledge | None = None
 ) -> EdgePosterior | None:
     """The posterior of the model's edges; None where there are too many latents to average."""
-    if not can_average(model.joint):
+    if not can_average(model.joint) or model.joint.n_joint > _MOST_AVERAGED:
         return None
     return edge_posterior(model.joint.to_table(), n_samples, knowledge, names=model.latent_names)
 
