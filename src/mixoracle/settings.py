@@ -23,6 +23,9 @@ class Budget:
     # Structure, and what is left of it in the residuals, shows in this many rows; more rows sharpen
     # parameters, which is refinement's job.
     search_rows: int = 40_000
+    # Statistics of all rows that structure is searched in: 1 GB, so that hundreds of variables are
+    # searched in fewer rows.
+    search_entries: int = 125_000_000
     # Of a table that does not fit into memory, structure is learned from so many rows at random,
     # or, of a wide table, from as many as make so many cells: five times what the search looks at,
     # so that a joint state of one row in 20 000 has the ten rows that a component needs.

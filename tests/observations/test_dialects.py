@@ -48,7 +48,7 @@ def test_encodings_are_found(tmp_path, encoding):
 
 def test_latin_letters_are_read_with_a_note(tmp_path):
     path = write(tmp_path, PLAIN.encode("latin-1"))
-    with pytest.warns(DataWarning, match="not UTF-8 and was read as Latin-1; say encoding="):
+    with pytest.warns(DataWarning, match="not UTF-8 and was read as Latin-1; give encoding="):
         assert Observations.read(path) == HELD
     assert Observations.read(path, encoding="latin-1") == HELD
     with pytest.raises(FileFormatError, match=r"should be utf-8 text: .* or say encoding="):

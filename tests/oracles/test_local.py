@@ -44,9 +44,14 @@ def test_variables_that_stay_dependent_are_left_to_others():
     assert quick_answer(type(problem.observations).from_arrays(spoiled))[1] is None
 
 
-def test_rows_that_were_not_searched_get_their_states_too():
+@pytest.mark.parametrize(
+    "budget",
+    [Budget(search_rows=600), Budget(search_entries=15 * 21 * 600, mixture_rows=500)],
+    ids=["rows", "statistics"],
+)
+def test_rows_that_were_not_searched_get_their_states_too(budget):
     problem = sparse_problem(5, 15, 2, 1200, random_state=1)
-    few = Settings(Budget(search_rows=600))
+    few = Settings(budget)
     _, answer, run = quick_answer(problem.observations, few)
     assert len(answer.seen) == 600
     states = answer.candidate("signature", run).states(answer.candidate("signature", run).graph)

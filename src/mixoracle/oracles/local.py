@@ -10,6 +10,7 @@ then have the parents that the evidence of their own components chooses, which i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import prod
 
 import numpy as np
@@ -85,10 +86,13 @@ class LocalAnswer:
         """Whether nothing is left that other ways of looking at the rows would see.
 
         That joint states do not occur which should, given how frequent their parts are, or that
-        variables stay dependent, is left to others to judge.
+        variables stay dependent, is left to others to judge; so are the states of a latent that one
+        variable alone shows.
         """
         if self.explanation.misfits or self.n_joint > settings.budget.joint_states:
             return not self.explanation.misfits
+        if np.any(self.explanation.adjacency.sum(axis=0) == 1):
+            return False
         sizes = self.explanation.domain_sizes
         rows = np.bincount(flat(self.explanation.states, sizes), minlength=self.n_joint)
         missed = emptiness(rows.reshape(sizes).astype(np.float64))
@@ -127,12 +131,10 @@ class LocalAnswer:
             certainty,
             Rivals((graph,), (0.0,)),
         )
-        states: list[Integers] = []
 
+        @cache
         def own_states() -> Integers:
-            if not states:
-                states.append(self.prepared.in_own_order(self._states_of_all(run.settings)))
-            return states[0]
+            return self.prepared.in_own_order(self._states_of_all(run.settings))
 
         def assign(_graph: Bipartite) -> Assignment:
             codes = np.ravel_multi_index(tuple(own_states().T), found.domain_sizes)

@@ -49,7 +49,12 @@ class Search:
     @classmethod
     def of(cls, prepared: Prepared, run: Run) -> Search:
         """Draw the rows, and the seed by which each variable is cut into pieces."""
-        chosen = prepared.draw(run.settings.budget.search_rows, run.rng)
+        budget = run.settings.budget
+        n_numbers = sum(
+            prepared.features(i, slice(0, 1)).shape[1] for i in range(prepared.n_observed)
+        )
+        affordable = max(budget.mixture_rows, budget.search_entries // n_numbers)
+        chosen = prepared.draw(min(budget.search_rows, affordable), run.rng)
         seeds = run.rng.integers(np.iinfo(np.int32).max, size=prepared.n_observed)
         return cls(prepared, chosen, prepared.searched_rows(chosen), seeds, run)
 
