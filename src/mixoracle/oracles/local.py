@@ -96,7 +96,11 @@ class LocalAnswer:
         sizes = self.explanation.domain_sizes
         rows = np.bincount(flat(self.explanation.states, sizes), minlength=self.n_joint)
         missed = emptiness(rows.reshape(sizes).astype(np.float64))
-        return missed <= settings.priors.same_evidence and self._explains_all(settings)
+        # So many labels do not fit together by chance, whichever joint states are rare.
+        is_full = missed <= settings.priors.same_evidence or (
+            np.count_nonzero(rows) >= settings.priors.many_seen
+        )
+        return bool(is_full) and self._explains_all(settings)
 
     def _explains_all(self, settings: Settings) -> bool:
         """Whether no two variables are dependent beyond their labels, in some of the rows."""

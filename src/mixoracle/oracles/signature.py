@@ -63,12 +63,13 @@ class SignatureOracle(DecodingOracle):
                 found = search.at(run.resolution).candidates(_SOURCE, run)
                 return by_merit(replace(held, merit=held.log_evidence) for held in found)
             alone = search.alone()
-            is_open = run.resolution == "auto" and prepared.n_observed > 1
-            if is_open and search.has_shattered(alone):
-                return _judged(search.coarser(), search.association(alone), run)
+            # First: of many variables some merge components, which looks like a wrong family.
             quick = search.local(alone)
             if quick is not None:
                 return (quick.candidate(_SOURCE, run),)
+            is_open = run.resolution == "auto" and prepared.n_observed > 1
+            if is_open and search.has_shattered(alone):
+                return _judged(search.coarser(), search.association(alone), run)
             finest, is_wrong = search.finest(alone)
             found = finest.candidates(_SOURCE, run)
             was_repaired = bool(found[0].repairs)
