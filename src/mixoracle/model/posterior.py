@@ -20,14 +20,15 @@ from mixoracle.model.joint import Joint
 from mixoracle.model.joint_states import codes_of_parents, states_of_cells
 from mixoracle.model.responsibilities import Shares, log_joint, share_out
 from mixoracle.model.row_posterior import RowInference
+from mixoracle.settings import Budget
 
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
 # Entries of one chunk of the rows × joint states matrix: about 64 MB.
 _CHUNK_ENTRIES = 8_000_000
-# Up to so many joint states a row is compared with all of them.
-_MOST_LISTED = 4096
+# Up to so many joint states a row is compared with all of them, as in learning.
+_MOST_LISTED = Budget().compared
 
 
 class Posterior(Protocol):
