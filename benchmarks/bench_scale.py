@@ -66,7 +66,7 @@ def main(argv: list[str] | None = None) -> None:
     )
     choices = parser.parse_args(argv)
     print(
-        f"{'m':>3}{'n':>5}{'N':>8}{'joint states':>14}{'wall s':>8}{'CPU s':>8}{'peak GB':>9}"
+        f"{'m':>3}{'n':>5}{'N':>8}{'joint states':>20}{'wall s':>8}{'CPU s':>8}{'peak GB':>9}"
         "  exact   SHD  SHD by true states"
     )
     for m, n, largest in choices.row or ROWS:
@@ -83,7 +83,7 @@ def main(argv: list[str] | None = None) -> None:
         graphs = distance_of_graphs(problem, learner)
         shown = "" if graphs is None else f"{graphs[0]:>6}{graphs[1]:>20}"
         print(
-            f"{m:>3}{n:>5}{choices.samples:>8}{states:>14}{wall:>8.1f}{seconds:>8.1f}{peak:>9.2f}"
+            f"{m:>3}{n:>5}{choices.samples:>8}{states:>20}{wall:>8.1f}{seconds:>8.1f}{peak:>9.2f}"
             f"  {is_exact(problem, learner)!s:5}{shown}",
             flush=True,
         )
