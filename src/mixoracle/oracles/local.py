@@ -141,8 +141,7 @@ class LocalAnswer:
             return self.prepared.in_own_order(self._states_of_all(run.settings))
 
         def assign(_graph: Bipartite) -> Assignment:
-            codes = np.ravel_multi_index(tuple(own_states().T), found.domain_sizes)
-            return Assignment(counts, np.asarray(codes, dtype=np.int64))
+            return Assignment(counts, flat(own_states(), found.domain_sizes))
 
         return Candidate(
             source=source,

@@ -169,7 +169,11 @@ def as_class(
 ) -> CPDAG:
     """The equivalence class of a DAG that honours the knowledge, oriented as far as that forces."""
     known = (knowledge or Knowledge()).resolved(named_nodes(names, n_latent))
-    graph = CPDAG.from_dag(frozenset(edges), n_latent)
+    return _oriented(frozenset(edges), n_latent, known)
+
+
+def _oriented(edges: frozenset[Edge], n_latent: int, known: ResolvedKnowledge) -> CPDAG:
+    graph = CPDAG.from_dag(edges, n_latent)
     return graph.with_knowledge(known.required, known.forbidden)
 
 
@@ -194,9 +198,7 @@ class _Task:
 
     def oriented(self, edges: frozenset[Edge]) -> CPDAG:
         """The class of a DAG that honours the knowledge, oriented as far as that forces."""
-        known = self.knowledge
-        graph = CPDAG.from_dag(edges, self.joint.n_latent)
-        return graph.with_knowledge(known.required, known.forbidden)
+        return _oriented(edges, self.joint.n_latent, self.knowledge)
 
 
 def _adapted(task: _Task) -> _Task:
