@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mixoracle import JointTable, LatentGraphLearner, LatentModel, Observations
 from mixoracle.errors import DataWarning, InvalidInputError
+from mixoracle.observations.source import Source
 from mixoracle.report.folder import read_result
 
 
@@ -165,6 +166,32 @@ def test_in_a_pipeline_names_and_groups_are_kept_where_they_can():
         bare.fit(frame, latentgraphlearner__groups=groups)
     with pytest.raises(InvalidInputError, match=r"set_output\(transform=\"pandas\"\)"):
         bare.fit(frame, latentgraphlearner__groups="prefix")
+
+
+def test_a_pipeline_that_loses_names_says_so(tmp_path):
+    frame = table(210).drop(columns=["part", "check"])
+    bare = make_pipeline(StandardScaler(), LatentGraphLearner(random_state=0))
+    lost = r"the 4 columns came without names.*set_output\(transform=\"pandas\"\)"
+    with pytest.warns(DataWarning, match=lost):
+        bare.fit(frame)
+    assert bare[-1].model_.observed_names == ("X1", "X2", "X3", "X4")
+    assert "The 4 columns came without names" in str(bare[-1].summary())
+    page = bare[-1].report(tmp_path / "bare") / "report.html"
+    assert "The 4 columns came without names" in page.read_text("utf-8")
+
+
+def test_a_note_on_names_only_where_there_are_none():
+    frame = table(200).drop(columns=["part", "check"])
+    bare, learner = frame.to_numpy(), LatentGraphLearner()
+    assert "columns came without names" in Source.read(bare, None)[0].note
+    assert "columns came without names" in Source.read(bare, 2)[0].note
+    assert not Source.read(bare, {"tool": [0, 1], "seal": [2, 3]})[0].note
+    assert not Source.read(frame, None)[0].note
+    assert not Source.read(Observations.from_array(bare), None)[0].note
+    # Said at once where a scaler is likely to have lost the names, in a note elsewhere.
+    learner.cost(bare)
+    with pytest.warns(DataWarning, match="without names"):
+        learner.cost(StandardScaler().fit_transform(bare))
 
 
 def test_a_graph_for_dowhy(learner):

@@ -245,7 +245,8 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
         from mixoracle.report.renaming import renamed_evidence
 
         failure = essential_failure(self.assumptions_)
-        evidence = gather(self, observations, failure, probabilities=probabilities)
+        notes = [self._source.note] if self._source.note else []
+        evidence = gather(self, observations, failure, notes, probabilities)
         return renamed_evidence(evidence, self._learned_as, self.model_)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,13 +7,15 @@ ones are left alone; the columns of an array go by place, and all are grouped as
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats
-from mixoracle.errors import InvalidInputError
+from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.model.reading import Repeated, learned_reading
 from mixoracle.observations.choosing import with_description
 from mixoracle.observations.described import Columns, Said
@@ -28,7 +30,7 @@ from mixoracle.observations.frames import (
 )
 from mixoracle.observations.gathering import as_array, gathered_columns, screened_frame
 from mixoracle.observations.grouping import Choices
-from mixoracle.observations.input_columns import InputColumns
+from mixoracle.observations.input_columns import IN_A_PIPELINE, InputColumns
 from mixoracle.observations.record import Observations
 from mixoracle.observations.screening import check_levels
 
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 
     from mixoracle.model import LatentModel
     from mixoracle.model.exposure import Exposure
+
+# Means are 0 and standard deviations 1 up to rounding, also of single-precision numbers.
+_ROUNDING = 1e-4
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,9 @@ class Source:
             held = source.observe(X)
         else:
             held = Observations(*gathered_columns(*flat_frame(frame), source.choices))
+        if source.note and all(map(_is_standardised, held.values.T)):
+            # Standardised by a step of a pipeline, most likely, and somebody had names before it.
+            warnings.warn(source.note, DataWarning, stacklevel=3)
         levels = [labels for block in held.levels for labels in block]
         check_levels(held.titles, levels, held.n_samples)
         said = Columns() if held.columns is None else held.columns
@@ -114,6 +122,16 @@ class Source:
         kept = tuple(labels[position] for position in sorted(plan.order))
         inputs = tuple(label for block in listed.values() for label in block)
         return cls(listed, columns=kept, all_columns=tuple(labels), inputs=inputs, choices=choices)
+
+    @property
+    def note(self) -> str:
+        """That the columns of an array came without names, and how names are kept."""
+        if self.n_columns is None or isinstance(self.groups, Mapping):
+            return ""
+        return (
+            f"the {self.n_columns} columns came without names, so measurements are called X1, X2, …"
+            f"; a frame keeps its names{IN_A_PIPELINE}"
+        )
 
     def kept_with(
         self,
@@ -206,3 +224,11 @@ class Source:
             self.groups, categorical=categorical, keep=True, id=own, spelling=spelling, said=said
         )
         return Observations(*gathered_columns(kept, InputColumns.named(kept.columns), choices))
+
+
+def _is_standardised(column: Floats) -> bool:
+    """Whether a column has mean 0 and standard deviation 1, or does not vary around 0."""
+    numbers = column[~np.isnan(column)]
+    if len(numbers) < 2 or abs(numbers.mean()) > _ROUNDING:
+        return False
+    return bool(min(numbers.std(), abs(numbers.std() - 1)) < _ROUNDING)
