@@ -4,9 +4,10 @@
 their usual time; one that had ended before does not count. What then lies under the final name must
 be whole or not there, and the same command again must give the same result as an undisturbed run.
 These programs are copies of this process, which has loaded everything: no kill is spent on imports.
+A study of four runs is killed and continued, and predictions in three chunks are made anew.
 Then SIGINT and SIGTERM within the first second (one line, no traceback, nothing left), a disk that
-takes no more, a folder and a place that cannot be written to, two runs for one folder, and whether
-workers outlive their program.
+takes no more, a read-only folder, a place that cannot be written to, two runs for one folder, and
+whether workers outlive their program.
 """
 
 from __future__ import annotations
@@ -37,13 +38,15 @@ _PATIENCE = 50  # tenths of a second that workers have to leave
 Moments = NDArray[np.float64]
 
 
-def _start(*arguments: str, limit: int | None = None) -> subprocess.Popen[str]:
+def _start(
+    *arguments: str, limit: int | None = None, before: Sequence[str] = ()
+) -> subprocess.Popen[str]:
     def constrain() -> None:
         if limit is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     return subprocess.Popen(
-        [sys.executable, "-m", "mixoracle", *arguments],
+        [*before, sys.executable, "-m", "mixoracle", *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -160,7 +163,7 @@ def _killed_study(folder: Path, moments: Moments) -> list[str]:
         rows = [json.loads(row) for row in (out / "results.jsonl").read_text().splitlines()]
         return sorted(json.dumps({**row, "seconds": None}, sort_keys=True) for row in rows)
 
-    said = ("experiment", "small", "--runs", "1", "--samples", "210", "--seed", "3", "--jobs", "1")
+    said = ("experiment", "small", "--runs", "4", "--samples", "210", "--seed", "3", "--jobs", "1")
     took = _finish(*said, "--out", str(folder / "study"))
     answers, found = lines(folder / "study"), []
     for _, arguments in _kills(moments, took, lambda n: (*said, "--out", str(folder / f"s{n}"))):
@@ -201,14 +204,26 @@ def _stopped_early(folder: Path, moments: Moments) -> list[str]:
 
 
 def _no_room(folder: Path, _moments: Moments) -> list[str]:
-    data, out = _data(folder), folder / "full"
-    program = _start("learn", str(data), "--out", str(out), "--quiet", limit=_SMALL)
-    _, said = program.communicate()
-    full = program.returncode == 2 and said.count("\n") == 1 and not out.exists()
-    program = _start("learn", str(data), "--out", "/proc/result", "--quiet")
-    _, refused = program.communicate()
-    nowhere = program.returncode == 2 and refused.count("\n") == 1
-    return ["clean" if full else said[-200:], "clean" if nowhere else refused[-200:]]
+    """A file that may not grow, a folder that is read-only, and no folder at all."""
+    data, full, closed = _data(folder), folder / "full", folder / "closed"
+    closed.mkdir(mode=0o555)
+    _finish("learn", str(data), "--out", str(folder / "model"), "--quiet")
+    # The superuser may write everywhere, unless this right is taken away.
+    bound = ("setpriv", "--bounding-set=-dac_override") if os.geteuid() == 0 else ()
+    programs = (
+        _start("learn", str(data), "--out", str(full), "--quiet", limit=_SMALL),
+        _start("learn", str(data), "--out", str(closed / "r"), "--quiet", before=bound),
+        _start("predict", f"{folder}/model", str(data), "--out", f"{closed}/r.csv", before=bound),
+        _start("experiment", "small", "--quiet", "--out", str(closed / "s"), before=bound),
+        _start("learn", str(data), "--out", "/proc/result", "--quiet"),
+    )
+    found = []
+    for program in programs:
+        _, said = program.communicate()
+        is_clean = program.returncode == 2 and said.count("\n") == 1
+        found.append("clean" if is_clean else said[-200:])
+    left = [path.name for path in (*folder.iterdir(), *closed.iterdir())]
+    return [*found, "clean" if sorted(left) == ["closed", data.name, "model"] else f"left {left}"]
 
 
 def _two_runs(folder: Path, moments: Moments) -> list[str]:
@@ -257,7 +272,7 @@ _ACCIDENTS = {
     "experiment, SIGKILL": (_killed_study, "same"),
     "predict, SIGKILL": (_killed_predict, "same"),
     "learn, SIGINT or SIGTERM within 1 s": (_stopped_early, "clean"),
-    "full disk, forbidden place": (_no_room, "clean"),
+    "full disk, read-only folder": (_no_room, "clean"),
     "two runs, one folder": (_two_runs, "one won"),
     "processes left over": (_left_over, "none"),
 }

@@ -1,7 +1,8 @@
 """What fits take, beside the bound that was said before: seconds of CPU, and peak memory.
 
-Each fit is a process of its own, so that its peak memory is its own. The largest share of the bound
-that was used is the figure to look at: above 100 % a bound would have been broken.
+Each fit is a process of its own, so that its peak memory is its own; workers of a fit with two jobs
+count with it. The largest share of the bound that was used is the figure to look at: above 100 % a
+bound would have been broken. ``cut`` says that the fit was cut short at its bound.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
 from hostile_tables import COLUMNS
+from mixoracle import LatentGraphLearner, Observations
+from mixoracle.datasets import item_problem, sparse_problem
 
 KINDS = {
     "noise": ("noise",),
@@ -26,57 +31,102 @@ KINDS = {
     "counts": ("counts",),
     "rounded": ("rounded",),
     "zeros": ("zeros",),
+    "levels": ("states as words", "words"),
     "everything": ("clusters", "overlap", "noise", "heavy", "rounded", "counts", "booleans"),
 }
+PROBLEMS: dict[str, Callable[[int, int], Observations]] = {
+    "many causes": lambda rows, n: sparse_problem(n // 10, n, 2, rows, 1).observations,
+    "items": lambda rows, n: item_problem(3, n, n_samples=rows, random_state=1).observations,
+}
 SHAPES = ((100, 5), (100, 30), (1_000, 5), (1_000, 30), (5_000, 10), (100_000, 10))
+LARGE = ((2_000, 100), (2_000, 300))
+_PER_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, in which the peak is counted
+Case = tuple[str, int, int, int]
 
 
-def one(kind: str, n_rows: int, n_columns: int) -> None:
-    """Fit one table; print the shares of the bounds that it took, and the seconds."""
+def cases() -> list[Case]:
+    """Each a kind, its rows and columns, and processes; some of everything at the beginning."""
+    small = [(kind, *shape, 1) for shape in SHAPES for kind in KINDS]
+    small += [(kind, *shape, 1) for shape in ((1_000, 30), *LARGE) for kind in PROBLEMS]
+    small += [("everything", 1_000, 30, 2), ("many causes", 2_000, 100, 2)]
+    return [small[place] for place in np.random.default_rng(0).permutation(len(small))]
+
+
+def drawn(kind: str, n_rows: int, n_columns: int) -> Observations:
+    """A table of that kind."""
     import pandas as pd
 
-    from mixoracle import LatentGraphLearner
-
-    warnings.simplefilter("ignore")
+    if kind in PROBLEMS:
+        return PROBLEMS[kind](n_rows, n_columns)
     rng = np.random.default_rng(1)
     states, held = rng.integers(0, 3, (n_rows, 3)), KINDS[kind]
-    frame = pd.DataFrame(
-        {
-            f"x{i}": COLUMNS[held[i % len(held)]](rng, states[:, i % 3]).astype(float)
-            for i in range(n_columns)
-        }
-    )
-    learner = LatentGraphLearner(random_state=0)
-    cost, begin = learner.cost(frame), time.process_time()
-    learner.fit(frame)
-    took = time.process_time() - begin
-    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps([took, took / cost.seconds, peak, peak / cost.memory]))
+    columns = {
+        f"x{i}": COLUMNS[held[i % len(held)]](rng, states[:, i % 3]) for i in range(n_columns)
+    }
+    return Observations.from_frame(pd.DataFrame(columns))
+
+
+def one(kind: str, n_rows: int, n_columns: int, n_jobs: int) -> None:
+    """Fit one table; print seconds and bytes, what was told of both, and whether it was cut."""
+    warnings.simplefilter("ignore")
+    observations = drawn(kind, n_rows, n_columns)
+    learner = LatentGraphLearner(random_state=0, n_jobs=n_jobs)
+    cost, begin = learner.cost(observations), time.process_time()
+    learner.fit(observations)
+    seconds = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if n_jobs > 1:
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor().shutdown(wait=True)
+        workers = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds += workers.ru_utime + workers.ru_stime
+        peak += n_jobs * workers.ru_maxrss
+    told = cost.seconds, cost.memory
+    print(json.dumps([seconds, peak * _PER_UNIT, *told, bool(learner.left_out_)]))
 
 
 def main() -> None:
     """Print a row for each kind and shape, and the largest shares."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--seconds", type=float, default=600.0, help="at most, for all of it")
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=600.0, help="no new fit after this")
+    parser.add_argument("--keep", type=Path, help="a file of lines of JSON, one a fit")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
-        one(asked.one[0], int(asked.one[1]), int(asked.one[2]))
+        one(*json.loads(asked.one))
         return
-    print(f"{'kind':14s}{'rows':>8s}{'columns':>9s}{'CPU s':>8s}{'of bound':>10s}", end="")
+    is_kept = asked.keep is not None and asked.keep.exists()
+    kept = [json.loads(line) for line in asked.keep.read_text().splitlines()] if is_kept else []
+    done = {tuple(case): figures for case, figures in kept}
+    begin = time.perf_counter()
+    for case in cases():
+        if case in done or time.perf_counter() - begin > asked.seconds:
+            continue
+        command = [sys.executable, __file__, "--one", json.dumps(case)]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        done[case] = json.loads(ran.stdout)
+        if asked.keep:
+            with asked.keep.open("a") as file:
+                print(json.dumps([case, done[case]]), file=file, flush=True)
+    print(
+        f"{'kind':14s}{'rows':>8s}{'columns':>9s}{'jobs':>6s}{'CPU s':>8s}{'of bound':>10s}", end=""
+    )
     print(f"{'peak GB':>9s}{'of bound':>10s}")
-    begin, largest = time.perf_counter(), np.zeros(2)
-    for n_rows, n_columns in SHAPES:
-        for kind in KINDS:
-            if time.perf_counter() - begin > asked.seconds:
-                break
-            command = [sys.executable, __file__, "--one", kind, str(n_rows), str(n_columns)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            took, of_time, peak, of_memory = json.loads(done.stdout)
-            largest = np.maximum(largest, [of_time, of_memory])
-            print(f"{kind:14s}{n_rows:8d}{n_columns:9d}{took:8.1f}{of_time:10.0%}", end="")
-            print(f"{peak / 1e9:9.2f}{of_memory:10.0%}", flush=True)
-    print(f"largest shares: time {largest[0]:.0%}, memory {largest[1]:.0%}")
+    largest = np.zeros(2)
+    for (kind, n_rows, n_columns, n_jobs), figures in sorted(done.items(), key=_by_shape):
+        seconds, peak, most_seconds, most_memory, is_cut = figures
+        shares = seconds / most_seconds, peak / most_memory
+        largest = np.maximum(largest, shares)
+        print(f"{kind:14s}{n_rows:8d}{n_columns:9d}{n_jobs:6d}{seconds:8.1f}", end="")
+        print(f"{shares[0]:10.0%}{peak / 1e9:9.2f}{shares[1]:10.0%}{'  cut' if is_cut else ''}")
+    print(f"{len(done)} of {len(cases())} fits; largest shares: ", end="")
+    print(f"time {largest[0]:.0%}, memory {largest[1]:.0%}")
+
+
+def _by_shape(held: tuple[Case, object]) -> tuple[int, int, int, str]:
+    (kind, n_rows, n_columns, n_jobs), _ = held
+    return n_jobs, n_rows, n_columns, kind
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from mixoracle import LatentGraphLearner, cli
+from mixoracle import ChunkedObservations, LatentGraphLearner, cli
 from mixoracle._cost import Cost, cost_of
 from mixoracle.errors import InvalidInputError
 
@@ -101,3 +101,22 @@ def test_the_command_line_says_it_first(table, tmp_path):
 )
 def test_it_is_said_in_the_unit_that_fits(seconds, words):
     assert str(Cost(seconds, 1.2e9)) == f"at most {words} and 1.2 GB"
+
+
+def test_workers_need_memory_too(table, tmp_path):
+    one, two = (LatentGraphLearner(n_jobs=jobs).cost(table) for jobs in (1, 2))
+    assert two.memory == one.memory + 1e9
+    assert two.seconds == one.seconds
+    # No more than there are variables.
+    assert LatentGraphLearner(n_jobs=1000).cost(table).memory == one.memory + 4 * 0.5e9
+    data = str(tmp_path / "data.csv")
+    pd.DataFrame(table, columns=list("abcd")).to_csv(data, index=False)
+    shown = CliRunner().invoke(cli.main, ["learn", data, "--dry-run", "--json", "--jobs", "2"])
+    assert json.loads(shown.stdout)["most"]["memory"] == two.memory
+
+
+def test_chunks_that_may_need_too_much_are_refused_before_they_are_read(table):
+    frames = [pd.DataFrame(table, columns=list("abcd"))]
+    chunked = ChunkedObservations.from_frames(frames)
+    with pytest.raises(InvalidInputError, match="more than the memory_limit"):
+        LatentGraphLearner(memory_limit=1e6).fit(chunked)

@@ -30,6 +30,14 @@ def check_whole(what: str, value: object, at_least: int) -> None:
         )
 
 
+def check_jobs(n_jobs: object) -> None:
+    """Refuse what is no number of processes."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise InvalidInputError(
+            f"n_jobs should be a number of jobs, or -1 for all cores; got {n_jobs!r}"
+        )
+
+
 def check_probability(what: str, value: float) -> None:
     """Refuse what is not a probability."""
     if not 0.0 <= value <= 1.0:

@@ -12,7 +12,9 @@ The bound on time is kept: when it is reached, whatever the answer can do withou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from joblib import effective_n_jobs
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.settings import Settings
@@ -26,7 +28,7 @@ _SECONDS_A_VALUE = 5e-5
 _SECONDS_A_VALUE_READ = 1e-6
 # Once for the sample, once to see where EM starts, once for the states; all others are of EM.
 _FURTHER_PASSES = 3
-# Bytes: of the program with all it loads, and of a value with all that is computed from it.
+# Bytes: of each process with all it loads, and of a value with all that is computed from it.
 _MEMORY = 500e6
 _MEMORY_A_VALUE = 400.0
 _GIGABYTE = 1e9
@@ -49,6 +51,17 @@ class Cost:
         units = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
         size, unit = next((each for each in units if self.seconds >= each[0]), (1.0, "s"))
         return f"at most {self.seconds / size:.2g} {unit} and {self.memory / _GIGABYTE:.2g} GB"
+
+    def with_workers(self, n_jobs: int, n_tasks: int) -> Cost:
+        """The same with the processes that ``n_jobs`` starts for so many tasks.
+
+        Examples
+        --------
+        >>> print(Cost(90.0, 7e8).with_workers(2, 10))
+        at most 1.5 min and 1.7 GB
+        """
+        n_workers = 0 if n_jobs == 1 else min(effective_n_jobs(n_jobs), n_tasks)
+        return replace(self, memory=self.memory + n_workers * _MEMORY)
 
     def check_memory(self, limit: float | None) -> None:
         """Refuse a fit that may need more bytes than ``limit``."""

@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from mixoracle._checks import check_jobs
 from mixoracle._clock import Clock
 from mixoracle._cost import Cost, cost_in_chunks, cost_of
 from mixoracle.mixtures.understood import understood
@@ -34,6 +35,7 @@ class Foresight:
     families: Families
     time_limit: float | None
     memory_limit: float | None
+    n_jobs: int | None
     _settings: ClassVar[Settings]
 
     def understood(self, X: Rows, *, groups: Groups | None = None, columns: Said = None) -> Columns:
@@ -50,9 +52,13 @@ class Foresight:
         return self._cost(read)
 
     def _cost(self, rows: Observations | ChunkedObservations) -> Cost:
+        n_jobs = 1 if self.n_jobs is None else self.n_jobs
+        check_jobs(n_jobs)
         if isinstance(rows, ChunkedObservations):
-            return cost_in_chunks(rows.n_rows, rows.n_columns, self._settings)
-        return cost_of(rows.n_samples, sum(rows.widths), self._settings)
+            cost = cost_in_chunks(rows.n_rows, rows.n_columns, self._settings)
+            return cost.with_workers(n_jobs, rows.n_rows)
+        cost = cost_of(rows.n_samples, sum(rows.widths), self._settings)
+        return cost.with_workers(n_jobs, len(rows.names))
 
     def _within_limits(self, rows: Observations | ChunkedObservations) -> Settings:
         """The settings with a clock for this table, unless it may need too much memory."""

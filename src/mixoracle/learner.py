@@ -265,6 +265,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         """
         chunked, n_jobs = as_chunked(X, groups, columns), 1 if self.n_jobs is None else self.n_jobs
         if chunked is not None:
+            self._cost(chunked).check_memory(self.memory_limit)
             X = sample_of(chunked, self._settings, make_generator(self.random_state), n_jobs)
             groups = columns = None
         source, read = Source.read(X, groups, self.exposure, columns)

@@ -28,6 +28,8 @@ class Input:
     # The files that the rows are from, where there are several or they do not fit into memory.
     files: tuple[Path, ...] = ()
     chunked: ChunkedObservations | None = None
+    # Processes that learn from them.
+    jobs: int = 1
 
     @cached_property
     def learned(self) -> Observations:
@@ -40,8 +42,10 @@ class Input:
     def cost(self) -> Cost:
         """The most that learning from them may take."""
         if self.chunked is not None:
-            return cost_in_chunks(self.chunked.n_rows, self.chunked.n_columns)
-        return cost_of(self.learned.n_samples, sum(self.learned.widths))
+            cost = cost_in_chunks(self.chunked.n_rows, self.chunked.n_columns)
+            return cost.with_workers(self.jobs, self.chunked.n_rows)
+        cost = cost_of(self.learned.n_samples, sum(self.learned.widths))
+        return cost.with_workers(self.jobs, len(self.learned.names))
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

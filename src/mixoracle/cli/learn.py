@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -314,6 +314,7 @@ def command(
     chunks = True if settings["dask"] and settings["chunks"] is None else settings["chunks"]
     with data_files(data) as files, working(settings["jobs"], settings["dask"]):
         given = read_table(files, choices, chunks, settings["seed"], settings["jobs"])
+        given = replace(given, jobs=settings["jobs"])
         if write_columns is not None:
             _write_columns(given, write_columns, force)
         if out is None or dry_run:

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from mixoracle._checks import check_whole, make_generator
+from mixoracle._checks import check_jobs, check_whole, make_generator
 from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import InvalidInputError
 from mixoracle.settings import Settings
@@ -76,11 +76,7 @@ class Run:
     wanted: Wanted = Wanted()
 
     def __post_init__(self) -> None:
-        jobs = self.n_jobs
-        if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0:
-            raise InvalidInputError(
-                f"n_jobs should be a number of jobs, or -1 for all cores; got {jobs!r}"
-            )
+        check_jobs(self.n_jobs)
         _check_resolution(self.resolution)
         if self.max_components is not None:
             check_whole("max_components", self.max_components, at_least=1)
