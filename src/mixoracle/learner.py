@@ -352,7 +352,9 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             repairs_=best.repairs,
             corrections_=best.known.corrections,
             alternatives_=tuple(
-                Alternative(other, s.refinement.bic, refinement.bic - s.refinement.bic)
+                Alternative(
+                    other, s.refinement.bic, refinement.bic - s.refinement.bic, s.why_not(best)
+                )
                 for s, (other, _) in zip(found.solutions[1:], models[1:], strict=True)
             ),
             edge_posterior_=posterior_of(model, best.n_rows, best.known.edges),

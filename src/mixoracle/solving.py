@@ -86,6 +86,18 @@ class Solution:
         """Those that are as asked for, and contradict least of what is known, come first."""
         return self.n_off, self.known.n_broken, -self.score
 
+    def why_not(self, best: Solution) -> str:
+        """Why this solution was not taken, although it fits better; empty where it does not."""
+        if self.refinement.bic <= best.refinement.bic:
+            return ""
+        if self.n_off > best.n_off:
+            return "it does not have the number of causes or states that was asked for"
+        if self.known.n_broken > best.known.n_broken:
+            return "it contradicts the background knowledge"
+        if self.merit is not None:
+            return "it has states that only compensate for the shape of a distribution"
+        return "it leaves joint states empty that should occur"
+
     @property
     def structure(self) -> Structure:
         """What two solutions share if they differ in the order of the latents only."""
@@ -115,14 +127,19 @@ class Solution:
 class Alternative:
     """Another candidate that was refined: its model, and how many nats its BIC is worse.
 
-    The difference is negative where it fits better but contradicts what is known beforehand,
-    leaves joint states empty that the model says can occur, or owes its fit to states that only
-    make up for components of another shape than their family.
+    The difference is negative where it fits better; ``rejected`` then says why it was not taken.
     """
 
     model: LatentModel
     bic: float
     bic_gap: float
+    rejected: str = ""
+
+
+def nats(difference: float) -> str:
+    """A difference in BIC, without digits that nobody reads: ``7.25 nats``, ``13,233 nats``."""
+    size = abs(difference)
+    return f"{size:,.0f} nats" if size >= 100 else f"{size:.3g} nats"
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,6 +46,12 @@ def test_as_many_latents_as_asked_for(problem, n_latents):
     assert learner.bic_ <= free.bic_
     better = "fits better by" in asked(learner).message
     assert better is (n_latents < 2)
+    # The same figure and the reason stand in the verdict on the whole answer.
+    reasons = " ".join(learner.verdict_.reasons)
+    why = "but it does not have the number of causes or states that was asked for"
+    assert (why in reasons) is better
+    figure = asked(learner).message.partition("fits better by ")[2]
+    assert figure in reasons
 
 
 def test_such_states_as_asked_for_in_any_order(problem):
@@ -63,6 +69,7 @@ def test_what_the_data_do_not_show_is_said(problem):
     with pytest.warns(AssumptionWarning, match="5 latents were asked for, and no such answer"):
         learner.fit(problem.observations)
     assert asked(learner).holds is False
+    assert any("no such answer was found" in reason for reason in learner.verdict_.reasons)
 
 
 @pytest.mark.parametrize(

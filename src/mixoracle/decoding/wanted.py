@@ -43,8 +43,8 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.domain_sizes is not None and self.n_latents not in (None, len(self.domain_sizes)):
             raise InvalidInputError(
-                f"domain_sizes should have one number for each of n_latents = {self.n_latents}; "
-                f"got {len(self.domain_sizes)} numbers: leave one of the two out"
+                f"there should be a number of states for each of the {self.n_latents} latents that "
+                f"are asked for; got {len(self.domain_sizes)} numbers: leave one of the two out"
             )
 
     def __bool__(self) -> bool:

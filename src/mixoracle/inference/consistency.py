@@ -50,6 +50,6 @@ def _several_each(candidate: Candidate, n_observed: int) -> str:
     if several <= n_observed / 2:
         return ""
     return (
-        f"{several} of {n_observed} variables have several components each, but the causes "
-        "behind them have too many joint states to be told apart: learn fewer variables at a time"
+        f"{several} of {n_observed} variables have several components each, and no latent explains "
+        "them: learn fewer variables at a time, or say how many latents there are"
     )

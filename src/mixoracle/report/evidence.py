@@ -180,6 +180,8 @@ class Alternative:
     directed: tuple[tuple[int, int], ...] = ()
     undirected: tuple[tuple[int, int], ...] = ()
     rare: tuple[str, ...] = ()
+    # Why it was not taken, where it fits better.
+    rejected: str = ""
 
     @property
     def n_joint(self) -> int:

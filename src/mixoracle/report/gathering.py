@@ -206,4 +206,5 @@ def _alternative(other: solving.Alternative, n_samples: int) -> Alternative:
         directed=tuple(sorted(model.latent_graph.directed)),
         undirected=model.latent_graph.links,
         rare=rare_states(model, n_samples),
+        rejected=other.rejected,
     )

@@ -111,6 +111,13 @@ MEANINGS = {
         "The data contradict a statement about the hidden causes that are named, or it fits "
         "several of them. Check it: their names, and the arrows between them, may be wrong.",
     ),
+    "asked": Meaning(
+        "The causes are as many as you asked for",
+        "The causes are not as many as you asked for",
+        "You said how many hidden causes there are, or how many states each of them has.",
+        "No candidate has these numbers; the nearest one is shown. Ask for others, or leave them "
+        "to the data.",
+    ),
 }
 _UNKNOWN = "The paper explains this condition."
 

@@ -20,6 +20,7 @@ from mixoracle.report.evidence import Alternative, Evidence
 from mixoracle.report.gathering import rare_states
 from mixoracle.report.lettering import full, shortened
 from mixoracle.report.meanings import meaning_of
+from mixoracle.solving import nats
 
 # Below these a number is pointed out to the reader.
 WEAK_CONFIDENCE = 0.5
@@ -129,9 +130,7 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
     better = [other for other in evidence.alternatives if other.bic_gap < 0]
     if better:
         sentences.append(
-            f"{alternative_title(model, better[0])} {fits(better[0])}, but was rejected: it "
-            "contradicts the background knowledge, leaves joint states empty, or has states that "
-            "only compensate for the shape of a distribution."
+            f"{alternative_title(model, better[0])} {fits(better[0])}, but {better[0].rejected}."
         )
     close = [other for other in evidence.alternatives if 0 <= other.bic_gap < CLOSE_BIC]
     if len(close) == 1:
@@ -191,7 +190,7 @@ def other_kind(model: LatentModel, evidence: Evidence) -> list[str]:
 def fits(other: Alternative) -> str:
     """How another candidate compares by BIC."""
     side = "worse" if other.bic_gap >= 0 else "better"
-    return f"fits {side} by {abs(other.bic_gap):.4g} nats"
+    return f"fits {side} by {nats(other.bic_gap)}"
 
 
 def trust(model: LatentModel, evidence: Evidence) -> list[str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 
 from mixoracle.assumptions import Verdict
 from mixoracle.decoding.wanted import Wanted
-from mixoracle.solving import Solution
+from mixoracle.solving import Solution, nats
 
 ASKED_LABEL = "asked"
 
@@ -24,13 +23,17 @@ def as_asked(solutions: Sequence[Solution], wanted: Wanted) -> Verdict:
             ((name,),),
         )
     # Scores of one kind only: a merit and a BIC do not compare.
-    others = (s.score for s in solutions if s.n_off and (s.merit is None) == (best.merit is None))
-    cost = max(others, default=-inf) - best.score
-    if cost <= 0:
+    others = [s for s in solutions if s.n_off and (s.merit is None) == (best.merit is None)]
+    free = max(others, key=lambda other: other.score, default=best)
+    if free.score <= best.score:
         return Verdict(name, ASKED_LABEL, True, f"{wanted}, as asked for, fit best")
+    sizes = " × ".join(map(str, free.graph.domain_sizes))
+    found = f"has {sizes} states" if sizes else "has no cause at all"
+    better = free.refinement.bic - best.refinement.bic
+    by = f" and fits better by {nats(better)}" if better > 0 else ""
     return Verdict(
         name,
         ASKED_LABEL,
         True,
-        f"{wanted}, as asked for; the best other answer fits better by {cost:.1f} nats",
+        f"{wanted}, as asked for; the best other candidate {found}{by}",
     )

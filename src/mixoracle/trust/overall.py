@@ -20,7 +20,8 @@ from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.inference import rival
 from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
-from mixoracle.solving import Alternative
+from mixoracle.solving import Alternative, nats
+from mixoracle.trust.asked import ASKED_LABEL
 from mixoracle.trust.bootstrap import Resampler
 from mixoracle.trust.essential import is_essential
 from mixoracle.trust.held_out import HeldOut
@@ -76,6 +77,11 @@ _CONSEQUENCES: dict[str, tuple[bool, str, str]] = {
         "declare another family, or transform the measurement",
     ),
     BACKGROUND_LABEL: (False, "the names of the causes", "check the background knowledge"),
+    ASKED_LABEL: (
+        False,
+        "which causes there are",
+        "ask for another number of causes or states, or leave it to the data",
+    ),
 }
 # What fails beside the causes: they stand, but not all that is said with them.
 _BESIDE = ("sec:bg", "sec:exact", "assum:ssc", BACKGROUND_LABEL)
@@ -240,21 +246,20 @@ def _beyond_bounds(model: LatentModel, at_limit: Sequence[str], limit: int | Non
 
 
 def _rivals(alternatives: Iterable[Alternative]) -> Iterator[str]:
-    gaps = [other.bic_gap for other in alternatives]
-    better = [-gap for gap in gaps if gap < 0]
-    close = [gap for gap in gaps if 0 <= gap < CLOSE]
+    held = sorted(alternatives, key=lambda other: other.bic_gap)
+    better = [other for other in held if other.bic_gap < 0]
+    close = [other.bic_gap for other in held if 0 <= other.bic_gap < CLOSE]
     if better:
         yield (
             "In doubt: which causes there are. Another candidate fits better, by "
-            f"{max(better):,.4g} nats; it was rejected because it contradicts the background "
-            "knowledge, leaves joint states empty, or has states that only compensate for the "
-            "shape of a distribution. What to do: look at the alternatives."
+            f"{nats(better[0].bic_gap)}, but {better[0].rejected}. What to do: look at the "
+            "alternatives."
         )
     if close:
         number = "Another candidate fits" if len(close) == 1 else f"{len(close)} candidates fit"
         yield (
             f"In doubt: which causes there are. {number} nearly as well, worse by "
-            f"{min(close):.2g} nats. What to do: look at the alternatives, or add cases."
+            f"{nats(min(close))}. What to do: look at the alternatives, or add cases."
         )
 
 
