@@ -149,6 +149,8 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
     edge_posterior_ : EdgePosterior or None
         How probable each edge of Λ is, averaged over all DAGs, and as far as the latents are as
         found; None beyond 12 latents.
+    known_arrows_ : ResolvedKnowledge
+        The arrows of Λ, by place, that were required or forbidden beforehand.
     bic_, log_likelihood_, converged_, n_iter_ : the refinement of the answer
     resolution_ : float
         The resolution of the model, infinite if every row was taken for what it is.
@@ -358,6 +360,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
                 for s, (other, _) in zip(found.solutions[1:], models[1:], strict=True)
             ),
             edge_posterior_=posterior_of(model, best.n_rows, best.known.edges),
+            known_arrows_=best.known.edges.resolved(model.latent_names),
             passes_=best.passes,
             n_features_in_=sum(observations.widths),
             assumptions_=verdicts,

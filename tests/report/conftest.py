@@ -13,6 +13,7 @@ from mixoracle.model.posterior import state_probabilities
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.report.folder import Result
 from mixoracle.report.gathering import gather
+from mixoracle.structure.knowledge import ResolvedKnowledge
 from mixoracle.trust.edges import posterior_of
 from mixoracle.trust.overall import Overall
 
@@ -79,6 +80,7 @@ def answer_of(model, n_samples=400, seed=0, share_missing=0.0, levels=(), **chan
         n_starts_=1,
         n_starts_agreed_=1,
         edge_posterior_=posterior_of(model, n_samples),
+        known_arrows_=ResolvedKnowledge(model.n_latent),
         drive_posterior_=model.bipartite.astype(float),
     )
     for name, value in changes.items():

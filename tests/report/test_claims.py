@@ -21,14 +21,27 @@ def model_of(m):
     )
 
 
-def pair(claim, adjacency=0.99, forward=0.97, backward=0.02, visible=0.123, ends=(0, 1)):
-    return PairSupport(*ends, claim, adjacency, forward, backward, visible)
+def pair(claim, adjacency=0.99, forward=0.97, backward=0.02, ends=(0, 1), **others):
+    held = {"visible": 0.123, **others}
+    return PairSupport(*ends, claim, adjacency, forward, backward, **held)
 
 
 @pytest.mark.parametrize(
     ("held", "sentence"),
     [
         (pair(Claim.CAUSES), "H1 causes H2 (support 0.97)."),
+        (
+            pair(Claim.DECLARED, forward=1.0, declared=True),
+            "H1 causes H2, as declared beforehand; no figure, because the data had no say in it.",
+        ),
+        (
+            pair(Claim.PROBABLY, forward=0.9, declared=True),
+            "H1 probably causes H2 (support 0.90; the direction was declared beforehand).",
+        ),
+        (
+            pair(Claim.ABSENT, 0.0, 0.0, 0.0, declared=True),
+            "No direct effect between H1 and H2, as declared beforehand.",
+        ),
         (pair(Claim.CAUSES, forward=0.9999), "H1 causes H2 (support > 0.99)."),
         (pair(Claim.PROBABLY, forward=0.9), "H1 probably causes H2 (support 0.90)."),
         (
@@ -113,4 +126,5 @@ def test_machines_get_names_and_figures():
         "forward": 0.9,
         "backward": 0.02,
         "visible": 0.123,
+        "declared": False,
     }

@@ -110,7 +110,7 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         assumptions_=(),
         states_=states,
         repairs_=(),
-        alternatives_=(SimpleNamespace(model=finer, bic_gap=2.5),),
+        alternatives_=(SimpleNamespace(model=finer, bic_gap=2.5, rejected=""),),
         bic_=0.0,
         log_likelihood_=0.0,
         converged_=True,
@@ -123,6 +123,7 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         n_starts_=1,
         n_starts_agreed_=1,
         edge_posterior_=None,
+        known_arrows_=None,
         drive_posterior_=np.ones((1, 1)),
     )
     evidence = gather(fitted, observations)

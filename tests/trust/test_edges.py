@@ -3,6 +3,7 @@ import pytest
 
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.structure import EdgePosterior
+from mixoracle.structure.knowledge import ResolvedKnowledge
 from mixoracle.trust.edges import Claim, PairSupport, pair_supports, posterior_of
 
 
@@ -38,6 +39,23 @@ def test_the_cause_comes_first():
     (pair,) = pair_supports(model_with(graph), 1000, posterior(0.01, 0.97))
     assert (pair.first, pair.second, pair.forward) == (1, 0, 0.97)
     assert pair.claim is Claim.CAUSES
+
+
+def test_a_declared_arrow_is_no_finding():
+    graph = CPDAG(2, frozenset({(0, 1)}))
+    found = {"required": Claim.DECLARED, "forbidden": Claim.CAUSES, "nothing": Claim.CAUSES}
+    for said, claim in found.items():
+        known = ResolvedKnowledge(
+            2,
+            frozenset({(0, 1)} if said == "required" else ()),
+            frozenset({(1, 0)} if said == "forbidden" else ()),
+        )
+        (pair,) = pair_supports(model_with(graph), 1000, posterior(1.0, 0.0), known)
+        assert pair.claim is claim
+        assert pair.declared is (said != "nothing")
+    known = ResolvedKnowledge(2, forbidden=frozenset({(0, 1), (1, 0)}))
+    (pair,) = pair_supports(model_with(CPDAG(2)), 1000, posterior(0.0, 0.0), known)
+    assert (pair.claim, pair.declared) == (Claim.ABSENT, True)
 
 
 def test_what_the_class_leaves_open_stays_open_however_probable():

@@ -14,7 +14,13 @@ from mixoracle.model import LatentModel
 from mixoracle.report.lettering import shortened
 from mixoracle.trust.edges import SURE, Claim, PairSupport, pair_supports
 
-_VERBS = {Claim.CAUSES: "causes", Claim.PROBABLY: "probably causes", Claim.MAY: "may cause"}
+_VERBS = {
+    Claim.DECLARED: "causes",
+    Claim.CAUSES: "causes",
+    Claim.PROBABLY: "probably causes",
+    Claim.MAY: "may cause",
+}
+_AS_DECLARED = ", as declared beforehand"
 _INDEPENDENT = "The hidden causes are independent of each other."
 _OPEN = "these data do not show which one is the cause."
 # Pairs without an edge that one sentence names.
@@ -32,8 +38,13 @@ def relations(model: LatentModel, pairs: Sequence[PairSupport] = ()) -> list[str
     names = [shortened(name) for name in model.latent_names]
     sentences = [_arrow(names, pair) for pair in pairs if pair.claim in _VERBS]
     sentences += _open(names, [pair for pair in pairs if pair.claim is Claim.OPEN])
+    ruled_out = [pair for pair in pairs if pair.declared and pair.claim not in _VERBS]
+    if ruled_out:
+        named = _joined(names, ruled_out, _plain)
+        sentences.append(f"No direct effect between {named}{_AS_DECLARED}.")
+    pairs = [pair for pair in pairs if pair not in ruled_out]
     absent = [pair for pair in pairs if pair.claim is Claim.ABSENT]
-    if len(absent) == len(pairs):
+    if absent and len(absent) == len(pairs):
         return [f"{_INDEPENDENT[:-1]} (support {_least_absent(absent)})."]
     if absent:
         sentences.append(
@@ -55,7 +66,10 @@ def relations_of(model: LatentModel, pairs: Sequence[PairSupport], latent: int) 
             continue
         other = names[pair.second if pair.first == latent else pair.first]
         support = _support(pair.forward if pair.claim in _VERBS else pair.adjacency)
-        if pair.claim in _VERBS and pair.first == latent:
+        if pair.claim is Claim.DECLARED:
+            verb = "Causes" if pair.first == latent else "Caused by"
+            lines.append(f"{verb} {other}{_AS_DECLARED}.")
+        elif pair.claim in _VERBS and pair.first == latent:
             lines.append(f"{_VERBS[pair.claim].capitalize()} {other}{support}.")
         elif pair.claim in _VERBS:
             passive = {"causes": "Caused", "probably causes": "Probably caused"}
@@ -72,7 +86,7 @@ def edge_supports(pairs: Iterable[PairSupport]) -> dict[tuple[int, int], float]:
     supports = {}
     for pair in pairs:
         support = pair.forward if pair.claim in _VERBS else pair.adjacency
-        if support is not None:
+        if support is not None and pair.claim is not Claim.DECLARED:
             supports[pair.first, pair.second] = support
     return supports
 
@@ -91,8 +105,12 @@ def _as_it_stands(model: LatentModel) -> list[str]:
 
 def _arrow(names: Sequence[str], pair: PairSupport) -> str:
     text = f"{names[pair.first]} {_VERBS[pair.claim]} {names[pair.second]}"
+    if pair.claim is Claim.DECLARED:
+        return f"{text}{_AS_DECLARED}; no figure, because the data had no say in it."
     if pair.forward is None or pair.backward is None or pair.adjacency is None:
         return f"{text} (too many hidden causes to say how sure that is)."
+    if pair.declared:
+        return f"{text} (support {shown(pair.forward)}; the direction was declared beforehand)."
     if pair.claim is not Claim.MAY:
         return f"{text} (support {shown(pair.forward)})."
     return (

@@ -105,7 +105,9 @@ def gather(
         verdict=fitted.verdict_,
         n_starts=fitted.n_starts_,
         n_starts_agreed=fitted.n_starts_agreed_,
-        edges=pair_supports(model, observations.n_samples, fitted.edge_posterior_),
+        edges=pair_supports(
+            model, observations.n_samples, fitted.edge_posterior_, fitted.known_arrows_
+        ),
         drives=tuple(tuple(own) for own in fitted.drive_posterior_.tolist()),
         notes=(
             *notes,

@@ -15,6 +15,7 @@ from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.observations import Observations
 from mixoracle.structure import EdgePosterior
+from mixoracle.structure.knowledge import ResolvedKnowledge
 from mixoracle.trust.edges import pair_supports
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class PicturedResults:
     columns_: tuple[Column, ...]
     set_aside_: Bools
     edge_posterior_: EdgePosterior | None
+    known_arrows_: ResolvedKnowledge
     resolution_: float
     resolutions_: tuple[Resolution, ...]
 
@@ -51,7 +53,8 @@ class PicturedResults:
         from mixoracle.report.figures import plot
 
         model = self._fitted()
-        pairs = pair_supports(model, len(self.states_), self.edge_posterior_)
+        posterior, known = self.edge_posterior_, self.known_arrows_
+        pairs = pair_supports(model, len(self.states_), posterior, known)
         return plot(model, ax, edge_supports(pairs))
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -1,8 +1,9 @@
 """What can be claimed of each pair of latents, given how probable its edges are.
 
-One claim a pair: an arrow in three degrees, an edge whose direction is open, an edge that is
-absent, or one that was not seen though it may be there. The degree follows from the posterior, the
-kind from the learned class. Words for a claim stand in :mod:`mixoracle.report.claims` only.
+One claim a pair: an arrow that was declared, an arrow in three degrees, an edge whose direction is
+open, an edge that is absent, or one that was not seen though it may be there. The degree follows
+from the posterior, the kind from the learned class. Words for a claim stand in
+:mod:`mixoracle.report.claims` only.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from math import prod
 
 from mixoracle.model import CPDAG, LatentModel
 from mixoracle.structure import EdgePosterior, Knowledge, can_average, edge_posterior
+from mixoracle.structure.knowledge import ResolvedKnowledge
 from mixoracle.structure.power import visible_association
 
 # From these supports on an edge is said to be there, and to be there probably.
@@ -26,6 +28,7 @@ _MOST_AVERAGED = 1_000_000
 class Claim(StrEnum):
     """What is claimed of a pair of latents."""
 
+    DECLARED = "declared"
     CAUSES = "causes"
     PROBABLY = "probably causes"
     MAY = "may cause"
@@ -49,6 +52,8 @@ class PairSupport:
         Those of first→second and of second→first.
     visible : float
         The association (Cramér's V) that would have been found in 80 % of samples of this size.
+    declared : bool
+        Whether the direction of the arrow, or that there is no edge, was declared beforehand.
     """
 
     first: int
@@ -58,6 +63,7 @@ class PairSupport:
     forward: float | None
     backward: float | None
     visible: float
+    declared: bool = False
 
     def __post_init__(self) -> None:
         # A file holds the claim as text.
@@ -74,9 +80,13 @@ def posterior_of(
 
 
 def pair_supports(
-    model: LatentModel, n_samples: int, posterior: EdgePosterior | None
+    model: LatentModel,
+    n_samples: int,
+    posterior: EdgePosterior | None,
+    known: ResolvedKnowledge | None = None,
 ) -> tuple[PairSupport, ...]:
-    """What can be claimed of each pair of latents, arrows first."""
+    """What can be claimed of each pair of latents, arrows first, beside what is ``known``."""
+    known = ResolvedKnowledge(model.n_latent) if known is None else known
     graph = model.latent_graph
     pairs = []
     for a, b in combinations(range(model.n_latent), 2):
@@ -87,8 +97,13 @@ def pair_supports(
             forward = float(posterior.arrows[first, second])
             backward = float(posterior.arrows[second, first])
         claim = _claim(graph, first, second, adjacency, forward)
+        claim = Claim.DECLARED if (first, second) in known.required else claim
+        directed = (first, second) in graph.directed
+        ruled_out = {(second, first)} | (set() if directed else {(first, second)})
+        declared = claim is Claim.DECLARED or ruled_out <= known.forbidden
         visible = _visible(model, n_samples, first, second)
-        pairs.append(PairSupport(first, second, claim, adjacency, forward, backward, visible))
+        figures = (adjacency, forward, backward, visible)
+        pairs.append(PairSupport(first, second, claim, *figures, declared))
     order = list(Claim)
     return tuple(sorted(pairs, key=lambda p: (order.index(p.claim), p.first, p.second)))
 
