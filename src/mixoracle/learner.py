@@ -321,7 +321,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = found.solutions[0], models[0]
         prepared, observations = solver.prepared, solver.prepared.observations
-        verdicts = checks.of_answer(model, found.solutions, solver)
+        verdicts = checks.of_answer(model, found.solutions, solver, found.candidates)
         failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)

@@ -111,6 +111,14 @@ MEANINGS = {
         "The data contradict a statement about the hidden causes that are named, or it fits "
         "several of them. Check it: their names, and the arrows between them, may be wrong.",
     ),
+    "agreement": Meaning(
+        "The data alone show the declared graph",
+        "The data agree with the declared graph no better than by chance",
+        "Without the graph that you declared (a Q-matrix), the data lead to one that shares more "
+        "of its edges than chance does.",
+        "The causes that you declared are fitted as they stand, but the data show other ones. "
+        "Learn without the declared graph and compare the two.",
+    ),
     "asked": Meaning(
         "The causes are as many as you asked for",
         "The causes are not as many as you asked for",

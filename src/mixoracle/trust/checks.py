@@ -17,12 +17,14 @@ from mixoracle import assumptions
 from mixoracle._arrays import Floats
 from mixoracle.assumptions import Verdict
 from mixoracle.assumptions.verdict import listed, sentences_of, state_names
+from mixoracle.background.agreement import agreement
 from mixoracle.errors import NotExtendableError
 from mixoracle.inference import residuals, rival
-from mixoracle.model import LatentModel
+from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.elimination import eliminate
 from mixoracle.model.factorisation import Truncation
 from mixoracle.model.network import parents_of
+from mixoracle.oracles.candidate import Candidate
 from mixoracle.solving import Solution, Solver
 from mixoracle.trust.asked import as_asked
 
@@ -31,9 +33,15 @@ FALSE_ALARM = 0.01
 
 
 def of_answer(
-    model: LatentModel, solutions: Sequence[Solution], solver: Solver
+    model: LatentModel,
+    solutions: Sequence[Solution],
+    solver: Solver,
+    candidates: Sequence[Candidate],
 ) -> tuple[Verdict, ...]:
-    """All verdicts on the best of these solutions, whose model is given."""
+    """All verdicts on the best of these solutions, whose model is given.
+
+    ``candidates`` are what the data alone show.
+    """
     best, prepared, settings = solutions[0], solver.prepared, solver.run.settings
     verdicts = (
         *check(model, prepared.n_samples),
@@ -41,9 +49,18 @@ def of_answer(
         *residuals.check(prepared, best.graph, best.refinement, settings),
         rival.check(prepared, best.graph, best.refinement, settings),
         *([best.known.verdict] if solver.known.names else []),
+        *agreement(solver.known, _shown_by_data(candidates, [s.source for s in solutions])),
         *([as_asked(solutions, solver.run.wanted)] if solver.run.wanted else []),
     )
     return as_far_as_seen(verdicts, model)
+
+
+def _shown_by_data(candidates: Sequence[Candidate], sources: Sequence[str]) -> Bipartite | None:
+    """Γ of the best candidate with latents, from the source of the best solutions if it has one."""
+    graphs = [(own.source, own.graph) for own in candidates if own.graph is not None]
+    order = [*sources, *(source for source, _ in graphs)]
+    graphs.sort(key=lambda held: (held[1].n_latent == 0, order.index(held[0])))
+    return graphs[0][1] if graphs else None
 
 
 def check(model: LatentModel, n_samples: int) -> tuple[Verdict, ...]:

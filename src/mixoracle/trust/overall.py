@@ -17,6 +17,7 @@ from mixoracle._arrays import Integers
 from mixoracle._clock import NO_LIMIT, Clock
 from mixoracle.assumptions import Verdict
 from mixoracle.background import LABEL as BACKGROUND_LABEL
+from mixoracle.background.agreement import AGREEMENT_LABEL
 from mixoracle.inference import rival
 from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
@@ -77,6 +78,11 @@ _CONSEQUENCES: dict[str, tuple[bool, str, str]] = {
         "declare another family, or transform the measurement",
     ),
     BACKGROUND_LABEL: (False, "the names of the causes", "check the background knowledge"),
+    AGREEMENT_LABEL: (
+        False,
+        "that the measurements show the causes that you declared",
+        "learn without the declared graph, and compare",
+    ),
     ASKED_LABEL: (
         False,
         "which causes there are",
@@ -84,7 +90,7 @@ _CONSEQUENCES: dict[str, tuple[bool, str, str]] = {
     ),
 }
 # What fails beside the causes: they stand, but not all that is said with them.
-_BESIDE = ("sec:bg", "sec:exact", "assum:ssc", BACKGROUND_LABEL)
+_BESIDE = ("sec:bg", "sec:exact", "assum:ssc", BACKGROUND_LABEL, AGREEMENT_LABEL)
 
 
 @dataclass(frozen=True)
