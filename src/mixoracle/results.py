@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from mixoracle.report.evidence import Evidence
     from mixoracle.report.summary import Summary
+    from mixoracle.trust.bootstrap import Support
 
 RandomState = int | np.random.Generator | None
 
@@ -143,18 +144,30 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
         """What follows from setting each latent; see :meth:`LatentModel.effects_frame`."""
         return effects_frame(self._fitted())
 
-    def report(self, folder: str | PathLike[str], X: Any = None, *, replace: bool = False) -> Path:
+    def report(
+        self,
+        folder: str | PathLike[str],
+        X: Any = None,
+        *,
+        replace: bool = False,
+        support: Support | None = None,
+    ) -> Path:
         """Write the folder that ``mixoracle learn`` writes: report, model, states, graph.
 
         ``X`` are the rows that were learned from, needed after unpickling only. A folder that is
-        there is kept, unless ``replace`` and mixoracle made it.
+        there is kept, unless ``replace`` and mixoracle made it. The ``support`` that a bootstrap
+        returned is shown with the answer.
         """
         from mixoracle.report.folder import Result, new_folder, write_result
+        from mixoracle.report.resampling import Resampled
         from mixoracle.report.run import run_record
 
         observations = self.learned_rows() if X is None else self._observe(X)
         probabilities = self.predict_proba(observations)
         evidence = self._evidence(observations, probabilities)
+        if support is not None:
+            held = Resampled.of(support, self._fitted())
+            evidence = dataclasses.replace(evidence, support=held)
         source = {
             "file": "a table in memory",
             "sha256": hashlib.sha256(observations.values.tobytes()).hexdigest(),

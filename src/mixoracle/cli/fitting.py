@@ -221,7 +221,7 @@ def resampled(
         keep=kept,
         progress=progress,
     )
-    return Resampled.of(support)
+    return Resampled.of(support, learner.model_)
 
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage]) -> tuple[list[str], list[str]]:

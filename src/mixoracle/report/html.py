@@ -122,6 +122,7 @@ def _environment() -> Environment:
         bar=lambda share, colour: Markup(bar(share, colour)),
         symbol=symbol_path,
         average=_average,
+        span=_span,
         rows_of=_rows_of,
         meaning_of=meaning_of,
         full=full,
@@ -173,6 +174,12 @@ def _probability(value: float) -> str:
     if 0 < value < 0.0005:
         return "< 0.001"
     return "> 0.999" if 0.9995 <= value < 1 else f"{value:.3f}"
+
+
+def _span(low: float, high: float) -> str:
+    """A range of probabilities; one number where its ends look the same."""
+    ends = dict.fromkeys(map(_probability, (low, high)))
+    return " to ".join(ends)
 
 
 def _average(line: ProfileLine, state: int) -> str:

@@ -6,18 +6,43 @@ the bootstrap did not count.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, permutations
 
 import numpy as np
 
 from mixoracle.model import LatentModel
+from mixoracle.model.inference import Effects
 from mixoracle.report.lettering import shortened
 from mixoracle.trust.bootstrap import Support
 
 # Parts of an answer that are found in fewer resamples are pointed out.
 _STABLE = 0.95
 
+# More ordered pairs of causes than this nobody reads.
+_MOST_EFFECTS = 30
+# Probabilities that differ by less are the same but for rounding.
+_ROUNDING = 1e-9
+
 Row = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class EffectInterval:
+    """What follows for one latent from setting another, with intervals.
+
+    Each has a row for a state of ``cause`` and an entry for a state of ``effect``: ``lower`` to
+    ``upper`` is the range over the learned class, ``low`` to ``high`` the 95 % interval over the
+    class and the resamples.
+    """
+
+    cause: int
+    effect: int
+    lower: tuple[Row, ...]
+    upper: tuple[Row, ...]
+    low: tuple[Row, ...]
+    high: tuple[Row, ...]
 
 
 @dataclass(frozen=True)
@@ -35,13 +60,11 @@ class Resampled:
     joint_low: Row | None
     joint_high: Row | None
     n_same: int
+    effects: tuple[EffectInterval, ...] = ()
 
     @classmethod
-    def of(cls, support: Support) -> Resampled:
-        """The numbers of a support."""
-
-        def rows(matrix: np.ndarray) -> tuple[Row, ...]:
-            return tuple(tuple(row) for row in matrix.tolist())
+    def of(cls, support: Support, model: LatentModel) -> Resampled:
+        """The numbers of the support of a model."""
 
         def flat(table: np.ndarray | None) -> Row | None:
             return None if table is None else tuple(table.ravel().tolist())
@@ -51,13 +74,30 @@ class Resampled:
             n_latents=tuple(support.n_latents.items()),
             latents=tuple(support.latents.tolist()),
             domain_sizes=tuple(support.domain_sizes.tolist()),
-            bipartite=rows(support.bipartite),
-            adjacency=rows(support.adjacency),
-            arrows=rows(support.arrows),
+            bipartite=_rows(support.bipartite),
+            adjacency=_rows(support.adjacency),
+            arrows=_rows(support.arrows),
             joint_low=flat(support.joint_low),
             joint_high=flat(support.joint_high),
             n_same=support.n_same,
+            effects=tuple(islice(_effects(support, model), _MOST_EFFECTS)),
         )
+
+
+def _rows(matrix: np.ndarray) -> tuple[Row, ...]:
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+def _effects(support: Support, model: LatentModel) -> Iterator[EffectInterval]:
+    """The effects among latents that some member of the class has."""
+    if not support.resampled:
+        return
+    for cause, effect in permutations(range(model.n_latent), 2):
+        found = Effects(model, cause).on(effect)
+        lower, upper = found.lower, found.upper
+        if max(np.ptp(lower, axis=0).max(), np.ptp(upper, axis=0).max()) > _ROUNDING:
+            ends = support.effect(cause, effect)
+            yield EffectInterval(cause, effect, *map(_rows, (lower, upper, *ends)))
 
 
 def stability(model: LatentModel, held: Resampled | None) -> list[str]:
