@@ -6,16 +6,21 @@ cause', and how many of the true arrows they claim; how often edges that are sai
 and how often those that were 'not seen' are not there; and of all adjacencies found, how many are
 right. All problems count: claims about a hidden cause that matches none of the true ones are wrong,
 and true arrows of causes that were not found are not claimed. With ``--known-states`` nothing is
-learned but Λ, from the true states of the rows, which takes a hundredth of the time.
+learned but Λ, from the true states of the rows, which takes a hundredth of the time. Outcomes are
+kept in a file if one is given, and an interrupted run goes on with it.
 
     python benchmarks/bench_arrows.py [--seeds S] [--rows 300 1000 3000 10000] [--known-states]
+                                      [--keep FILE]
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import warnings
 from collections import Counter
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -55,8 +60,8 @@ def judge(
             right = adjacent
         else:
             right = not adjacent
-        tally[pair.claim, "said"] += 1
-        tally[pair.claim, "right"] += right
+        tally[f"{pair.claim}: said"] += 1
+        tally[f"{pair.claim}: right"] += right
     return tally
 
 
@@ -91,25 +96,43 @@ def learned(
     return learner.model_, learner.edge_posterior_, true_of, exact
 
 
+def tallied(n_samples: int, arguments: argparse.Namespace) -> Counter:
+    """The sum over all problems with so many rows; those that the file holds are not run again."""
+    covariance, known, keep = arguments.covariance, arguments.known_states, arguments.keep
+    lines = keep.read_text(encoding="utf-8").splitlines() if keep and keep.is_file() else []
+    done = {key: Counter(tally) for key, tally in map(json.loads, lines)}
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    chosen = {
+        repr((setting, seed, n_samples, covariance, known)): (setting, seed)
+        for seed, setting in product(seeds, SETTINGS)
+    }
+    left = [key for key in chosen if key not in done]
+    found = Parallel(n_jobs=arguments.jobs, return_as="generator")(
+        delayed(judge)(*chosen[key], n_samples, covariance, known) for key in left
+    )
+    for key, tally in zip(left, found, strict=True):
+        done[key] = tally
+        if keep:
+            with keep.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps([key, tally]) + "\n")
+    return sum((done[key] for key in chosen), Counter())
+
+
 def main() -> None:
     """Run every number of rows and print a line for each."""
     parser = problem_options(__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[300, 1_000, 3_000, 10_000])
     parser.add_argument("--covariance", choices=["text", "code"], default="text")
     parser.add_argument("--known-states", action="store_true", help="learn nothing but Λ")
+    parser.add_argument("--keep", type=Path, help="the file of the outcomes")
     arguments = parser.parse_args()
     print("right of said, and share of the true arrows that is claimed")
     print("     N problems " + " ".join(f"{claim:>22s}" for claim in Claim))
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     for n_samples in arguments.rows:
-        tallies = Parallel(n_jobs=arguments.jobs)(
-            delayed(judge)(setting, seed, n_samples, arguments.covariance, arguments.known_states)
-            for setting, seed in product(SETTINGS, seeds)
-        )
-        total = sum(tallies, Counter())
+        total = tallied(n_samples, arguments)
         shown = []
         for claim in Claim:
-            said, right = total[claim, "said"], total[claim, "right"]
+            said, right = total[f"{claim}: said"], total[f"{claim}: right"]
             share = f"{right / total['arrows']:5.0%}" if claim in ARROWS else "     "
             shown.append(f"{right / said if said else float('nan'):6.3f} of {said:5d} {share}")
         print(f"{n_samples:6d} {total['problems']:5d} ({total['exact']} exact) " + " ".join(shown))

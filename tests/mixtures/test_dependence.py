@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from mixoracle.mixtures.dependence import dependence, excess_of_centring, whitened
+from mixoracle.mixtures.dependence import (
+    dependence,
+    dependent_pairs,
+    excess_of_centring,
+    shortened,
+    whitened,
+)
+from mixoracle.settings import Priors
 
 
 @pytest.mark.parametrize("rare", [0.5, 0.1, 0.03])
@@ -101,3 +108,21 @@ def test_strength_is_what_chance_does_not_explain():
     strengths = [dependence(rng.normal(size=(2, 100, 5)))[0][0, 1] for _ in range(40)]
     # The plain root-mean-square correlation is 0.1 on average.
     assert np.median(strengths) < 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_few_rows_in_a_wrong_state_make_no_dependence(seed):
+    rng = np.random.default_rng(seed)
+    codes, whole = np.zeros(200, dtype=int), np.zeros(200, dtype=bool)
+    misplaced, together = rng.normal(size=(2, 2, 200, 3))
+    misplaced[:, :2] += 6.0
+    together += rng.normal(size=(200, 3))
+
+    def found(blocks, cut):
+        held = [whitened(block, codes, whole) for block in blocks]
+        held = [shortened(block, codes, whole) for block in held] if cut else held
+        return bool(dependent_pairs(held, Priors())[0][0, 1])
+
+    assert found(misplaced, cut=False)
+    assert not found(misplaced, cut=True)
+    assert found(together, cut=True)

@@ -31,6 +31,13 @@ def test_values_stay_within_half_a_step_and_missing_ones_missing(seed):
     np.testing.assert_array_equal(spread, spread_ties(block))
 
 
+def test_no_two_variables_are_spread_alike():
+    one, other = np.round(np.random.default_rng(0).normal(size=(2, 2_000, 2)), 1)
+    noise = [spread_ties(block) - block for block in (one, other, 10.0 * one + 3.0)]
+    assert abs(np.corrcoef(noise[0].ravel(), noise[1].ravel())[0, 1]) < 0.05
+    np.testing.assert_allclose(noise[2], 10.0 * noise[0], atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "block",
     [

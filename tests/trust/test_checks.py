@@ -61,6 +61,13 @@ def test_a_function_of_two_others_is_named():
     assert len(verdict.offenders) == 4
 
 
+def test_a_rare_state_of_one_configuration_is_not_impossible():
+    # Expected are 16 cases if the two were independent, but they are not, and 42 cases may miss it.
+    table = [[30, 12, 9, 0, 20], [6, 20, 4, 22, 5], [10, 2, 30, 20, 10]]
+    verdict = by_label(checks.check(model_of(table, [(1, 0)]), 200), "assump:strong:NZ")
+    assert verdict.holds is None
+
+
 def test_a_table_without_holes_holds():
     verdict = by_label(checks.check(model_of([[3, 1], [2, 4]]), 10), "assump:strong:NZ")
     assert verdict.holds is True

@@ -22,7 +22,12 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.tails import tail_error, typical_tails
-from mixoracle.mixtures.dependence import dependent_pairs, excess_of_centring, whitened
+from mixoracle.mixtures.dependence import (
+    dependent_pairs,
+    excess_of_centring,
+    shortened,
+    whitened,
+)
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import codes_of_parents
@@ -38,9 +43,14 @@ def check(
     codes = codes_of_parents(refinement.states[rows], graph.adjacency, graph.domain_sizes)
     encoders = [prepared.encoders[place] for place in prepared.places]
     blocks = [prepared.blocks[place][rows] for place in prepared.places]
+    missing = [np.isnan(block).any(axis=1) for block in blocks]
     residual = [
-        whitened(encoder.family.embedding(block), codes[:, i], np.isnan(block).any(axis=1))
-        for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
+        whitened(encoder.family.embedding(block), code, gaps)
+        for encoder, block, code, gaps in zip(encoders, blocks, codes.T, missing, strict=True)
+    ]
+    residual = [
+        shortened(block, code, gaps)
+        for block, code, gaps in zip(residual, codes.T, missing, strict=True)
     ]
     tails = [
         _typical_tails(block, codes[:, i], settings) if encoder.is_shape_judged else None

@@ -4,9 +4,10 @@ A thermometer that shows tenths of a degree repeats each value hundreds of times
 densities every repeated value is a component without any scatter, and the evidence for it has no
 limit. A rounded value is known to lie within half a step of what was written down, and nothing is
 known beyond that: so it is drawn uniformly from there. The rows come in canonical order, and the
-same rows are always spread alike. A sensor that reads exactly 0 in a tenth of the rows, or stands
-at its limit, says that it did not measure there. A row that was entered five times is evidence
-once.
+same rows are always spread alike; what is drawn follows from the values themselves, so that no two
+variables are given the same, which would make them dependent. A sensor that reads exactly 0 in a
+tenth of the rows, or stands at its limit, says that it did not measure there. A row that was
+entered five times is evidence once.
 
 Assumes that columns with a few different values only were read as levels before.
 """
@@ -14,6 +15,7 @@ Assumes that columns with a few different values only were read as levels before
 from __future__ import annotations
 
 import warnings
+from zlib import crc32
 
 import numpy as np
 
@@ -46,8 +48,16 @@ def spread_by(block: Floats, steps: Floats, *numbers: int) -> Floats:
     """The block with its columns spread by these steps; ``numbers`` tell its rows from others."""
     if not steps.any():
         return block
-    noise = np.random.default_rng([_SEED, *numbers]).uniform(-0.5, 0.5, size=block.shape)
+    own = _fingerprint(block[:, steps > 0] / steps[steps > 0])
+    noise = np.random.default_rng([_SEED, *numbers, own]).uniform(-0.5, 0.5, size=block.shape)
     return np.asarray(block + steps * noise)
+
+
+def _fingerprint(multiples: Floats) -> int:
+    """A number that differs from block to block, whatever the unit and the zero of its columns."""
+    missing = np.isnan(multiples)
+    above = multiples - np.min(multiples, axis=0, where=~missing, initial=np.inf)
+    return crc32(np.where(missing, -1, np.round(above)).astype(np.int64).tobytes())
 
 
 def rounding_step(column: Floats) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import comb, gammaln
 
 from mixoracle import assumptions
 from mixoracle._arrays import Floats
@@ -119,10 +120,11 @@ def hidden_twins(model: LatentModel, verdict: Verdict) -> Verdict:
 def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
     """Nondegeneracy (a): joint states that cannot occur, not those that did not occur yet.
 
-    A joint state without a case is called impossible if so many cases were to be expected that
-    none is next to impossible: by Λ, and for a latent with its parents if they were independent.
-    A network says no more than its families do, so they are looked at alone; its counts are
-    smoothed, and no case is less than one.
+    A joint state without a case is called impossible if so many cases were to be expected that none
+    is next to impossible: by Λ, and for a latent with its parents if they were independent. They
+    are not, so the evidence must besides be for parents that rule states out. A network says no
+    more than its families do, so they are looked at alone; its counts are smoothed, and no case is
+    less than one.
     """
     families = [model.joint.marginal(latents).table for latents in model.joint.families()]
     whole = len(families) == 1
@@ -134,7 +136,7 @@ def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
     which = "joint states" if whole else "states of a cause and its parents"
     found: dict[tuple[str, ...], float] = {}
     limit = float(np.log(n_states / FALSE_ALARM))
-    for latents, expected in _expectations(model, whole=whole):
+    for latents, expected in _expectations(model, n_samples, most, whole=whole):
         seen = model.joint.marginal(latents).table
         for state in np.argwhere((seen <= most) & (n_samples * expected > limit)):
             named = state_names(model, latents, state)
@@ -157,10 +159,28 @@ def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
     return replace(verdict, holds=False, message=message, offenders=tuple(found))
 
 
-def _expectations(model: LatentModel, *, whole: bool) -> list[tuple[tuple[int, ...], Floats]]:
+def _rules_out(table: Floats, n_samples: int, most: float) -> bool:
+    """Whether the parents rule out some states of a latent, (states, *parents), rather than none.
+
+    The evidence of a latent that has some of its states in each configuration, any number being as
+    likely, against one that has all of them; their probabilities are uniform in either case.
+    """
+    n_states = len(table)
+    held = table.reshape(n_states, -1)
+    held = held[:, held.sum(axis=0) > 0]
+    rows, n_seen = n_samples * held.sum(axis=0), (held > most).sum(axis=0)
+    gain = gammaln(n_seen) - gammaln(rows + n_seen) - gammaln(n_states) + gammaln(rows + n_states)
+    gain -= np.log(n_states * comb(n_states, n_seen))
+    return bool(gain[n_seen > 0].sum() > 0)
+
+
+def _expectations(
+    model: LatentModel, n_samples: int, most: float, *, whole: bool
+) -> list[tuple[tuple[int, ...], Floats]]:
     """Sets of latents with the probability that each of their joint states should have.
 
-    With ``whole``, also all of them together, as Λ has it.
+    A latent that seems to have states ruled out, with its parents, as if they were independent;
+    with ``whole``, also all of them together, as Λ has it.
     """
     try:
         edges = model.latent_graph.extension()
@@ -168,7 +188,7 @@ def _expectations(model: LatentModel, *, whole: bool) -> list[tuple[tuple[int, .
         edges = frozenset()
     tables = []
     for j, above in enumerate(parents_of(edges, model.n_latent)):
-        if above:
+        if above and _rules_out(model.joint.marginal((j, *above)).table, n_samples, most):
             own, given = (model.joint.marginal(held).table for held in ([j], above))
             tables.append(((j, *above), np.multiply.outer(own, given)))
     if whole and model.n_latent:
