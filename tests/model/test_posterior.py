@@ -90,6 +90,21 @@ def test_chunks_cover_the_rows_once(monkeypatch):
     np.testing.assert_array_equal(rows, np.arange(30))
 
 
+def test_chunks_are_small_for_many_variables_too(monkeypatch):
+    monkeypatch.setattr(posterior, "_CHUNK_ENTRIES", 1000)
+    model, blocks, _ = drawn(1, n_rows=200)
+    several = 20
+    wide = replace(
+        model,
+        observed_names=[f"X{i + 1}" for i in range(several * model.n_observed)],
+        bipartite=np.tile(model.bipartite, (several, 1)),
+        components=model.components * several,
+    )
+    for rows, _ in posterior_chunks(wide, blocks * several):
+        n_rows = rows.stop - rows.start
+        assert n_rows * sum(held.n_components for held in wide.components) <= 1000
+
+
 def test_rows_far_from_every_component_still_have_probabilities():
     model, blocks, _ = drawn(0)
     far = [block + 1e6 for block in blocks]

@@ -25,7 +25,7 @@ from mixoracle.settings import Budget
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
-# Entries of one chunk of the rows × joint states matrix: about 64 MB.
+# Entries of one chunk of the rows × joint states matrix, and of all densities: about 64 MB.
 _CHUNK_ENTRIES = 8_000_000
 # Up to so many joint states a row is compared with all of them, as in learning.
 _MOST_LISTED = Budget().compared
@@ -108,7 +108,8 @@ def posterior_chunks(
                 f"{name} should have {held.width} columns as in the model; got {block.shape[1]}"
             )
     infer, n_numbers = inference_of(model.bipartite, model.joint)
-    step = max(1, _CHUNK_ENTRIES // n_numbers)
+    n_densities = sum(held.n_components for held in model.components)
+    step = max(1, _CHUNK_ENTRIES // max(n_numbers, n_densities))
     for start in range(0, len(blocks[0]), step):
         rows = slice(start, min(start + step, len(blocks[0])))
         with np.errstate(over="ignore", invalid="ignore"):

@@ -65,7 +65,6 @@ def gather(
     learned = as_learned(fitted, observations)
     numeric = measured(fitted, learned)
     chosen = sampled_rows(observations.n_samples, n)
-    labels = model.component_of_states(fitted.states_)
     pairs = islice(combinations(range(n), 2), MAX_PAIRS)
     return Evidence(
         n_samples=observations.n_samples,
@@ -83,7 +82,7 @@ def gather(
             _alternative(other, observations.n_samples) for other in fitted.alternatives_
         ),
         scatters=tuple(
-            scatter_of(numeric[i], chosen, separation_of(model, learned, labels, i))
+            scatter_of(numeric[i], chosen, separation_of(model, learned, fitted.states_, i))
             for i in range(n)
         ),
         effects=effects_of(model, numeric, fitted.states_),

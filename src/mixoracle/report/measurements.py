@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families.counts import COUNTS
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
+from mixoracle.model.joint_states import flat
 from mixoracle.model.reading import with_unit
 from mixoracle.observations import Observations
 from mixoracle.observations.answers import with_levels
@@ -333,7 +333,7 @@ def along(rows: Floats, directions: Floats) -> Floats:
 
 
 def separation_of(
-    model: LatentModel, observations: Observations, labels: NDArray[np.int64], i: int
+    model: LatentModel, observations: Observations, states: Integers, i: int
 ) -> float | None:
     """The share of cases that this variable alone classifies as all variables together do."""
     if model.components is None:
@@ -342,10 +342,12 @@ def separation_of(
     recorded = ~np.isnan(block).all(axis=1)
     if not recorded.any():
         return None
-    weights = model.joint.marginal(model.parents(i)).table.ravel()
+    parents = list(model.parents(i))
+    weights = model.joint.marginal(parents).table.ravel()
+    labels = flat(states[recorded][:, parents], [model.domain_sizes[j] for j in parents])
     with np.errstate(divide="ignore"):
         score = model.components[i].log_density(block[recorded]) + np.log(weights)
-    return round(float(np.mean(score.argmax(axis=1) == labels[recorded, i])), _DIGITS)
+    return round(float(np.mean(score.argmax(axis=1) == labels)), _DIGITS)
 
 
 def rounded(value: float) -> float:
