@@ -1,3 +1,4 @@
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -56,7 +57,8 @@ def test_dependent_columns_without_twins(graphs, method):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(2, 8))
         adjacency, sizes = graphs.draw_without_twins(rng, int(rng.integers(2, 2**n - 1)) % 9, n)
-        if np.linalg.matrix_rank(adjacency.astype(float)) == len(sizes):
+        # NumPy 1.26 knows no rank of a matrix without columns.
+        if not sizes or np.linalg.matrix_rank(adjacency.astype(float)) == len(sizes):
             continue
         tried += 1
         answer = recover(exact_oracle(adjacency, sizes), method)
@@ -297,10 +299,18 @@ class TestCheck:
         assert checked.domain_sizes == sizes
 
     def test_where_triples_are_too_many_pairs_are_asked_for(self):
-        graph = Bipartite(np.ones((450, 1), dtype=bool), (3,))
+        graph = Bipartite(np.ones((300, 1), dtype=bool), (3,))
         oracle = BatchOracle(graph)
         check(graph, oracle)
         assert [size for _, size in oracle.batches] == [1, 2]
+
+    def test_counts_need_no_more_memory_than_any_fit_is_said_to(self):
+        graph = Bipartite(np.ones((200, 1), dtype=bool), (3,))
+        tracemalloc.start()
+        check(graph, BatchOracle(graph))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 100e6
 
     @pytest.mark.parametrize("order", [1, 2, 3, 4])
     def test_all_sets_of_up_to_so_many_variables(self, graphs, order):

@@ -25,8 +25,8 @@ from mixoracle.errors import InconsistentCountsError, InvalidInputError
 if TYPE_CHECKING:
     from mixoracle.oracles.protocol import MixtureOracle
 
-# Half a gigabyte of floats; beyond it the tensor, not the oracle, is the obstacle.
-MAX_TENSOR_ENTRIES = 2**26
+# 64 MB of floats, which a fit has room for whatever its table; beyond it the tensor is the obstacle.
+MAX_TENSOR_ENTRIES = 2**23
 
 
 class Counts:
@@ -67,7 +67,7 @@ class Counts:
             if self._batch is None:
                 values = self.log_counts_of([frozenset(row) for row in subsets.tolist()])
                 return subsets, values
-            values = self._checked(self._batch(subsets), subsets.tolist())
+            values = self._checked(self._batch(subsets), subsets)
             self._sized[size] = (subsets, values)
         return self._sized[size]
 
@@ -108,7 +108,7 @@ class Counts:
         padded = np.array([row + row[-1:] * (width - len(row)) for row in rows], dtype=np.int64)
         return self._checked(self._batch(padded), rows)
 
-    def _checked(self, values: Floats, rows: Sequence[Sequence[int]]) -> Floats:
+    def _checked(self, values: Floats, rows: Sequence[Sequence[int]] | Integers) -> Floats:
         values = np.asarray(values, dtype=np.float64)
         if values.shape != (len(rows),):
             raise InvalidInputError(
