@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,10 @@ _SMALL = 20_000  # bytes that a file may have on the disk that is nearly full
 _SETTLED = 5.5  # seconds after which leftovers of killed runs are cleared
 _MOST_OF_A_LEARN = 4.0  # seconds
 _PATIENCE = 50  # tenths of a second that workers have to leave
+_LOADED = (
+    *("mixoracle.cli.learn", "mixoracle.cli.predict", "mixoracle.cli.fitting", "mixoracle.learner"),
+    *("mixoracle.experiments.runner", "mixoracle.report.folder", "pandas", "sklearn.mixture"),
+)
 Moments = NDArray[np.float64]
 
 
@@ -60,6 +65,8 @@ def _copy_that_runs(*arguments: str) -> int:
     """A copy of this process, in a group of its own, that runs one command; its number."""
     from mixoracle.cli import main as command
 
+    for module in _LOADED:
+        import_module(module)
     child = os.fork()
     if child:
         return child

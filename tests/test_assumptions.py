@@ -267,6 +267,17 @@ def test_a_split_that_would_make_a_twin_of_another_latent_does_not_count():
     assert maximality(model).offenders == (("H1", "X1"),)
 
 
+def test_a_latent_is_split_beside_a_parent_of_another_size():
+    # X1 tells rows of H2's states apart, and the states of H1 before it.
+    components = [
+        line_components([10 * first + row for first in range(3) for row in (0, 0, 1, 1)]),
+        line_components(range(4)),
+        line_components(range(3)),
+    ]
+    model = make_model([[1, 1], [0, 1], [1, 0]], (3, 4), components=components)
+    assert maximality(model).offenders == (("H2", "X1"),)
+
+
 def test_twins_leave_maximality_open():
     assert maximality(make_model([[1, 1], [1, 1]], (4, 2))).holds is None
 

@@ -30,7 +30,7 @@ _SECONDS_A_VALUE_READ = 1e-6
 _FURTHER_PASSES = 3
 # Bytes: of each process with all it loads, and of a value with all that is computed from it.
 _MEMORY = 500e6
-_MEMORY_A_VALUE = 400.0
+_MEMORY_A_VALUE = 800.0
 _GIGABYTE = 1e9
 
 

@@ -85,12 +85,11 @@ def test_no_labels_give_no_rows():
     assert drawn(0).sample(np.array([], dtype=int), np.random.default_rng(0)).shape == (0, 2)
 
 
-def test_take_reorders_and_same_component_compares():
+def test_take_reorders_and_equal_ones_are_found():
     held = drawn(0)
     turned = held.take(np.array([2, 0, 0]))
     np.testing.assert_array_equal(turned.means, held.means[[2, 0, 0]])
-    assert turned.same_component(1, 2)
-    assert not turned.same_component(0, 1)
+    assert turned.first_equal().tolist() == [0, 1, 1]
     assert turned.take(np.array([1])) == held.take(np.array([0]))
 
 

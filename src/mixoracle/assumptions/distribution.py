@@ -95,8 +95,9 @@ def nondegeneracy_distinct(model: LatentModel) -> Verdict:
         parents = model.parents(i)
         states = list(np.ndindex(*(model.domain_sizes[j] for j in parents)))
         occurring = np.flatnonzero(model.joint.marginal(parents).table.ravel())
+        first_equal = held.first_equal()
         for first, second in combinations(map(int, occurring), 2):
-            if held.same_component(first, second):
+            if first_equal[first] == first_equal[second]:
                 one, two = (state_names(model, parents, states[c]) for c in (first, second))
                 offenders.append((model.observed_names[i], ", ".join(one), ", ".join(two)))
                 sentences.append(
@@ -118,12 +119,7 @@ def _confused_together(model: LatentModel, components: Sequence[ComponentSet]) -
     states = np.argwhere(model.joint.table > 0)
     labels = model.component_of_states(states)
     for i, held in enumerate(components):
-        # Each component goes by the first one that equals it.
-        first_equal = [
-            next(c for c in range(k + 1) if held.same_component(c, k))
-            for k in range(held.n_components)
-        ]
-        labels[:, i] = np.array(first_equal)[labels[:, i]]
+        labels[:, i] = held.first_equal()[labels[:, i]]
     seen: dict[bytes, int] = {}
     for row, label in enumerate(labels):
         earlier = seen.setdefault(label.tobytes(), row)

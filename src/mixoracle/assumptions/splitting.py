@@ -112,16 +112,14 @@ def _alike_states(
     """
     parents = model.parents(child)
     axis = parents.index(latent)
-    occurs = np.moveaxis(model.joint.marginal(parents).table > 0, axis, 0)
-    number = np.moveaxis(np.arange(held.n_components).reshape(occurs.shape), axis, 0)
-    size = model.domain_sizes[latent]
-    occurs, number = occurs.reshape((size, -1)), number.reshape((size, -1))
+    table, size = model.joint.marginal(parents).table, model.domain_sizes[latent]
+    occurs = np.moveaxis(table > 0, axis, 0).reshape((size, -1))
+    equal = np.moveaxis(held.first_equal().reshape(table.shape), axis, 0).reshape((size, -1))
     alike = np.eye(size, dtype=bool)
     for first, second in combinations(range(size), 2):
-        alike[first, second] = alike[second, first] = all(
-            held.same_component(int(number[first, c]), int(number[second, c]))
-            for c in np.flatnonzero(occurs[first] & occurs[second])
-        )
+        both = occurs[first] & occurs[second]
+        is_alike = bool((equal[first] == equal[second])[both].all())
+        alike[first, second] = alike[second, first] = is_alike
     return alike
 
 

@@ -25,7 +25,7 @@ from mixoracle.errors import InconsistentCountsError, InvalidInputError
 if TYPE_CHECKING:
     from mixoracle.oracles.protocol import MixtureOracle
 
-# 64 MB of floats, which a fit has room for whatever its table; beyond it the tensor is the obstacle.
+# 64 MB of floats, for which any fit has room.
 MAX_TENSOR_ENTRIES = 2**23
 
 

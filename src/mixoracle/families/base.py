@@ -112,12 +112,17 @@ class ComponentSet(FrozenArrays, ABC):
         """The mean of each column of numbers, the probability of each level of the others."""
         return Averages.of_means(np.full((self.n_components, self.width), np.nan))
 
-    def same_component(self, first: int, second: int) -> bool:
-        """Whether two components are the same distribution."""
-        return all(
-            np.array_equal(array[first], array[second])
-            for name, array in self.arrays().items()
-            if name not in self.shared
+    def first_equal(self) -> Integers:
+        """Of each component, the first one that is the same distribution."""
+        own = [array for name, array in self.arrays().items() if name not in self.shared]
+        # Adding zero makes one zero of the two that there are.
+        rows = [(array.reshape((self.n_components, -1)) + 0.0) for array in own]
+        first: dict[bytes, int] = {}
+        return np.array(
+            [
+                first.setdefault(b"".join(row[k].tobytes() for row in rows), k)
+                for k in range(self.n_components)
+            ]
         )
 
     def take(self, order: Integers) -> Self:

@@ -92,8 +92,10 @@ class ProductComponents(ComponentSet):
         values = np.hstack([part.values for part in parts])
         return Averages(tuple(entries[place] for place in order), values[:, order])
 
-    def same_component(self, first: int, second: int) -> bool:
-        return all(part.same_component(first, second) for part in self.parts)
+    def first_equal(self) -> Integers:
+        rows = np.stack([part.first_equal() for part in self.parts], axis=1)
+        first: dict[bytes, int] = {}
+        return np.array([first.setdefault(row.tobytes(), k) for k, row in enumerate(rows)])
 
     def take(self, order: Integers) -> ProductComponents:
         return ProductComponents(tuple(part.take(order) for part in self.parts), self.columns)

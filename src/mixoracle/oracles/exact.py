@@ -19,14 +19,9 @@ from math import log, prod
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
-from mixoracle.model import Bipartite, ComponentSet, LatentModel, Projection
+from mixoracle.model import Bipartite, LatentModel, Projection
 from mixoracle.model.joint_states import distinct_rows, numbered_columns
 from mixoracle.oracles.subsets import checked_members, checked_subsets, log_counts_by_parents
-
-# Equal components give equal log densities up to rounding; those of distinct components at a
-# random point agree this closely almost never, and then same_component still decides.
-_DENSITY_TOLERANCE = 1e-6
-_PROBE_SEED = 0
 
 
 class ExactOracle:
@@ -106,7 +101,7 @@ class ExactOracle:
     @cached_property
     def _first_equal(self) -> tuple[Integers, ...]:
         """For each X_i, the first component that each of its components equals."""
-        return tuple(map(_first_equal_component, self.model.components or ()))
+        return tuple(held.first_equal() for held in self.model.components or ())
 
     @cached_property
     def _projection(self) -> Projection:
@@ -128,27 +123,3 @@ class ExactOracle:
             hit = np.flatnonzero(self.model.bipartite[chosen].any(axis=0))
             return prod(self.model.domain_sizes[j] for j in hit)
         return len(np.unique(self._projection.labels[:, chosen], axis=0)) if chosen else 1
-
-
-def _first_equal_component(held: ComponentSet) -> Integers:
-    """The first equal component of each component.
-
-    Comparing all pairs is slow for a variable with hundreds of components. Equal ones have equal
-    densities at any point, so only those that agree at one random point are compared.
-    """
-    firsts = np.arange(held.n_components, dtype=np.int64)
-    probe = held.sample(np.zeros(1, dtype=np.int64), np.random.default_rng(_PROBE_SEED))
-    density = held.log_density(probe)[0]
-    order = np.argsort(density, kind="stable")
-    for position, component in enumerate(order):
-        for earlier in order[:position][::-1]:
-            if not np.isclose(
-                density[component], density[earlier], _DENSITY_TOLERANCE, _DENSITY_TOLERANCE
-            ):
-                break
-            if held.same_component(int(component), int(earlier)):
-                merged = min(firsts[component], firsts[earlier])
-                firsts[firsts == firsts[earlier]] = merged
-                firsts[component] = merged
-                break
-    return firsts
