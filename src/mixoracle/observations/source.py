@@ -75,7 +75,7 @@ class Source:
             held = source.observe(X)
         else:
             held = Observations(*gathered_columns(*flat_frame(frame), source.choices))
-        if source.note and all(map(_is_standardised, held.values.T)):
+        if source.note and _is_standardised(held.values):
             # Standardised by a step of a pipeline, most likely, and somebody had names before it.
             warnings.warn(source.note, DataWarning, stacklevel=3)
         levels = [labels for block in held.levels for labels in block]
@@ -226,9 +226,10 @@ class Source:
         return Observations(*gathered_columns(kept, InputColumns.named(kept.columns), choices))
 
 
-def _is_standardised(column: Floats) -> bool:
-    """Whether a column has mean 0 and standard deviation 1, or does not vary around 0."""
-    numbers = column[~np.isnan(column)]
-    if len(numbers) < 2 or abs(numbers.mean()) > _ROUNDING:
-        return False
-    return bool(min(numbers.std(), abs(numbers.std() - 1)) < _ROUNDING)
+def _is_standardised(values: Floats) -> bool:
+    """Whether all columns have mean 0 and standard deviation 1, but for columns of zeros."""
+    scaled = [column[~np.isnan(column)] for column in values.T if np.nan_to_num(column).any()]
+    return bool(scaled) and all(
+        len(numbers) > 1 and abs(numbers.mean()) < _ROUNDING and abs(numbers.std() - 1) < _ROUNDING
+        for numbers in scaled
+    )
