@@ -15,7 +15,6 @@ from mixoracle._arrays import Integers
 from mixoracle.inference.outlying import density_limits
 from mixoracle.inference.passes import ChunkReader, over_all_rows, spread_over
 from mixoracle.mixtures.columns import repeated_numbers
-from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import LatentModel
 from mixoracle.model.exposure import Exposure
 from mixoracle.observations.chunked import ChunkedObservations
@@ -42,16 +41,17 @@ def sample_of(
 def learned_from_all(
     chunked: ChunkedObservations,
     found: Started,
-    built: Callable[[Solution, Prepared], tuple[LatentModel, Integers]],
+    built: Callable[[Solution], tuple[LatentModel, Integers]],
     solver: Solver,
     source: Source,
     exposure: Exposure | None,
 ) -> Started:
     """What was found on the sample, the best solution with parameters from all rows."""
-    prepared, run, best = solver.prepared, solver.run, found.solutions[0]
+    run, best = solver.run, found.solutions[0]
+    prepared = best.prepared
     if prepared.observations.n_samples >= chunked.n_rows:  # the sample is the table
         return found
-    model, _ = built(best, prepared)
+    model, _ = built(best)
     limits = density_limits(model.components or (), prepared)
     repeated = repeated_numbers(prepared.columns)
     held = source.kept_with(

@@ -29,7 +29,7 @@ from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.inference.passes import Passes
 from mixoracle.mixtures.columns import repeated_numbers
 from mixoracle.mixtures.exposure import exposed
-from mixoracle.mixtures.preparation import Prepared, prepare
+from mixoracle.mixtures.preparation import prepare
 from mixoracle.mixtures.ties import without_copies
 from mixoracle.model import Bipartite, LatentModel
 from mixoracle.model.exposure import Exposure
@@ -294,7 +294,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             if chunked is not None:
                 found = learned_from_all(chunked, found, self._build, solver, source, exposure)
             report(Stage.SEARCHING)
-            models = [self._build(solution, prepared) for solution in found.solutions]
+            models = [self._build(solution) for solution in found.solutions]
         resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
         self._take_over(source, solver, found, models, copies, resampler, exposure)
         self._remember(source, observations)
@@ -320,7 +320,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = found.solutions[0], models[0]
-        prepared, observations = solver.prepared, solver.prepared.observations
+        prepared, observations = best.prepared, best.prepared.observations
         verdicts = checks.of_answer(model, found.solutions, solver, found.candidates)
         failure = essential_failure(verdicts)
         if failure and self.strict:
@@ -382,11 +382,11 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         if not callable(self.latent_search):
             structure.check_method(self.latent_search, "latent_search")
 
-    def _build(self, solution: Solution, prepared: Prepared) -> tuple[LatentModel, Integers]:
+    def _build(self, solution: Solution) -> tuple[LatentModel, Integers]:
         """The model, and the states of the rows."""
-        joint, components, states = solution.in_own_units(prepared)
+        joint, components, states = solution.in_own_units()
         model = LatentModel(
-            observed_names=prepared.observations.names,
+            observed_names=solution.prepared.observations.names,
             latent_names=solution.known.latent_names,
             bipartite=solution.graph.adjacency,
             domain_sizes=solution.graph.domain_sizes,

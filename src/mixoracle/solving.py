@@ -55,6 +55,7 @@ class Solution:
     refinement: Refinement
     repairs: tuple[str, ...]
     verdict: Verdict
+    prepared: Prepared
     merit: float | None = None
     resolution: float = inf
     n_off: int = 0
@@ -103,9 +104,9 @@ class Solution:
         """What two solutions share if they differ in the order of the latents only."""
         return structure_of(self.graph.adjacency, self.graph.domain_sizes)
 
-    def in_own_units(self, prepared: Prepared) -> tuple[Joint, tuple[ComponentSet, ...], Integers]:
+    def in_own_units(self) -> tuple[Joint, tuple[ComponentSet, ...], Integers]:
         """P(H), the components, and the states (N, m) of the rows, states in their order."""
-        graph, refined = self.graph, self.refinement
+        graph, refined, prepared = self.graph, self.refinement, self.prepared
         found = [
             prepared.encoders[place].decode(refined.components[place]) for place in prepared.places
         ]
@@ -205,7 +206,10 @@ class Solver:
             trouble = str(error)
             step = self._fallback(candidate, recovered)
         verdict = consistency(candidate, trouble, step.graph.residual)
-        solution = self._refined(candidate.source, step, candidate.repairs, verdict)
+        own = self
+        if candidate.subcomponents is not None:
+            own = replace(self, prepared=self.prepared.with_subcomponents(candidate.subcomponents))
+        solution = own._refined(candidate.source, step, candidate.repairs, verdict)
         return replace(solution, merit=candidate.merit, resolution=candidate.resolution)
 
     def _recovered(self, candidate: Candidate) -> Bipartite:
@@ -339,7 +343,9 @@ class Solver:
         )
         sizes = " × ".join(map(str, step.graph.domain_sizes)) or "no latent"
         logger.info("candidate of %s: %s, BIC %.1f", source, sizes, refinement.bic)
-        refinement, chosen = aligned(adjacency, step.graph.domain_sizes, refinement)
+        refinement, chosen = aligned(
+            adjacency, step.graph.domain_sizes, refinement, self.prepared.blocks
+        )
         names = applied.latent_names
         choices = (_choice(names[j], [names[q] for q in over]) for j, over in chosen)
         return Solution(
@@ -349,6 +355,7 @@ class Solver:
             refinement,
             (*repairs, *choices),
             verdict,
+            self.prepared,
             n_off=self._n_off(applied.graph),
         )
 

@@ -1,5 +1,7 @@
 """States of a cause inside another's reach get one name wherever they act alike."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from mixoracle import LatentGraphLearner
 from mixoracle.inference.alignment import aligned
 from mixoracle.inference.refine import Refinement
 from mixoracle.model import GaussianComponents, JointTable
-from mixoracle.model.joint_states import configurations, flat, states_of_cells
+from mixoracle.model.joint_states import codes_of_parents, configurations, flat, states_of_cells
 
 SIZES = (3, 4)
 # The first drives everything, so that the subset condition fails for the second.
@@ -33,6 +35,15 @@ def refinement(rng, adjacency=NESTED, sizes=SIZES):
     )
 
 
+def blocks_of(held, rng, adjacency=NESTED):
+    """The rows of the model, in the coordinates of its components."""
+    codes = codes_of_parents(held.states, adjacency, SIZES)
+    return [
+        component.sample(code, rng)
+        for component, code in zip(held.components, codes.T, strict=True)
+    ]
+
+
 def renamed(held, rng):
     """The same model, the states of the second cause named anew in each state of the first."""
     names = np.stack([rng.permutation(SIZES[1]) for _ in range(SIZES[0])])
@@ -49,7 +60,7 @@ def renamed(held, rng):
 def test_names_that_were_mixed_up_are_found_again(seed):
     rng = np.random.default_rng(seed)
     held = refinement(rng)
-    answer, chosen = aligned(NESTED, SIZES, renamed(held, rng))
+    answer, chosen = aligned(NESTED, SIZES, renamed(held, rng), blocks_of(held, rng))
     assert chosen == [(1, [0])]
     # One permutation of the second cause's names is left, the same in each state of the first.
     first, second = held.states.T
@@ -70,8 +81,9 @@ def test_names_that_were_mixed_up_are_found_again(seed):
 
 def test_nothing_is_chosen_where_the_subset_condition_holds():
     adjacency = np.array([[True, False], [True, True], [False, True]])
-    held = refinement(np.random.default_rng(0), adjacency)
-    answer, chosen = aligned(adjacency, SIZES, held)
+    rng = np.random.default_rng(0)
+    held = refinement(rng, adjacency)
+    answer, chosen = aligned(adjacency, SIZES, held, blocks_of(held, rng, adjacency))
     assert chosen == []
     assert answer is held
 
@@ -88,3 +100,18 @@ def test_a_cause_inside_anothers_reach_is_the_same_in_all_its_states(seed):
     found = learner.states_[:, learner.model_.domain_sizes.index(3)]
     assert len(set(zip(inner.tolist(), found.tolist(), strict=True))) == 3
     assert any("no data tell which of its states are the same" in r for r in learner.repairs_)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_child_that_hardly_shows_the_cause_has_hardly_a_say(seed):
+    """It changes by a tenth of its scatter, in another order in each state of the first."""
+    rng = np.random.default_rng(seed)
+    held = refinement(rng)
+    code = configurations(NESTED, SIZES)[:, 1]
+    means = np.zeros((code.max() + 1, 2))
+    means[:] = np.concatenate([0.1 * rng.permutation(SIZES[1]) for _ in range(SIZES[0])])[:, None]
+    weak = GaussianComponents(means, held.components[1].covariances)
+    held = replace(held, components=(held.components[0], weak, held.components[2]))
+    answer, _ = aligned(NESTED, SIZES, renamed(held, rng), blocks_of(held, rng))
+    pairs = set(zip(held.states[:, 1].tolist(), answer.states[:, 1].tolist(), strict=True))
+    assert len(pairs) == SIZES[1]

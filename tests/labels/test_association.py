@@ -5,8 +5,7 @@ import pytest
 from scipy.special import gammaln
 
 from mixoracle.decoding.evidence import score
-from mixoracle.labels.association import Association, is_family_wrong
-from mixoracle.labels.together import settle
+from mixoracle.labels.association import Association
 from mixoracle.model.joint_states import configurations
 from mixoracle.settings import Settings
 
@@ -90,22 +89,6 @@ def test_a_variable_that_shows_one_component_is_cut_into_pieces(blobs):
     assert association.levels[0].n_levels[0] > 5
     for features, column in zip(association.features[1:], alone.T[1:], strict=True):
         np.testing.assert_array_equal(features[:, 1:].argmax(axis=1), column)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_normal_components_are_of_their_family(making, missing):
-    for seed in range(12):
-        rows, _, _ = making.blobs(seed, n_rows=900, missing=missing)
-        labelling = settle(rows, making.labelled(rows, seed), 20, Settings())
-        assert not is_family_wrong(rows, labelling, Settings())
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_skewed_components_are_not(making, seed):
-    rng = np.random.default_rng(seed)
-    rows, _, _ = making.blobs(seed, n_rows=900, noise=lambda size: rng.gamma(1.0, size=size))
-    labelling = making.labelled(rows, seed)
-    assert is_family_wrong(rows, labelling, Settings())
 
 
 def test_no_answer_has_more_components_than_a_variable_may_have():

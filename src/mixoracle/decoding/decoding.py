@@ -23,6 +23,7 @@ from mixoracle.decoding.explanation import Explanation, Structure
 from mixoracle.decoding.moves import LEAST_GAIN, affordable_evaluations, climb
 from mixoracle.decoding.proposals import last_resorts, proposals, without_rarest
 from mixoracle.decoding.wanted import Wanted, nearest_wanted
+from mixoracle.decoding.within import within_states
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import configurations
 from mixoracle.settings import Settings
@@ -71,7 +72,8 @@ def improved(
     components of a variable than the table allows, it goes on from there to one that does not.
     """
     free = replace(table, most=None)
-    found = _improved_from_best(free, explanations, settings)
+    inside = [] if table.most else within_states(table, explanations, _best, settings)
+    found = _improved_from_best(free, [*explanations, *inside], settings)
     best = max(found, key=lambda explanation: explanation.log_evidence)
     if table.most is None or _rescored(table, best, settings).log_evidence > -np.inf:
         return found
@@ -90,6 +92,10 @@ def _improved_from_best(
     best = max(found.values(), key=lambda explanation: explanation.log_evidence)
     _improve(table, found, [best], settings)
     return list(found.values())
+
+
+def _best(table: ComponentTable, settings: Settings) -> Explanation:
+    return decode(table, settings)[0]
 
 
 def _rescored(table: ComponentTable, held: Explanation, settings: Settings) -> Explanation:

@@ -17,6 +17,7 @@ from mixoracle.families.gaussian import GaussianComponents, GaussianFamily
 from mixoracle.families.product import ProductComponents, ProductFamily
 from mixoracle.families.registry import register, registered
 from mixoracle.families.student import StudentComponents, StudentFamily
+from mixoracle.families.submixture import SubmixtureComponents, SubmixtureFamily
 from mixoracle.families.units import FamilyEntry
 
 __all__ = [
@@ -42,6 +43,8 @@ __all__ = [
     "ProductFamily",
     "StudentComponents",
     "StudentFamily",
+    "SubmixtureComponents",
+    "SubmixtureFamily",
     "register",
     "registered",
 ]

@@ -16,8 +16,10 @@ from mixoracle._arrays import Floats
 from mixoracle.families.base import ComponentSet, Family
 from mixoracle.families.counts import COUNTS
 from mixoracle.families.exposure import EXPOSURE
+from mixoracle.families.gaussian import GaussianPart
 from mixoracle.families.product import ProductComponents, ProductFamily
 from mixoracle.families.registry import entry
+from mixoracle.families.submixture import Subcomponents, SubmixturePart
 from mixoracle.families.units import Columns, Part
 from mixoracle.settings import Priors
 
@@ -46,6 +48,13 @@ class Encoder:
         parts = tuple(part.for_search() for part in self.parts)
         changed = any(new is not old for new, old in zip(parts, self.parts, strict=True))
         return Encoder(parts) if changed else self
+
+    def with_subcomponents(self, held: Subcomponents | None) -> Encoder:
+        """The same map with components that are mixtures of these, if it is one of numbers."""
+        part = self.parts[0]
+        if held is None or len(self.parts) > 1 or not isinstance(part, GaussianPart):
+            return self
+        return Encoder((SubmixturePart.of(part, held),))
 
     @property
     def is_identifiable(self) -> bool:

@@ -4,7 +4,8 @@ If H_q drives all that H_j drives, the subset condition (``assum:ssc``) fails, a
 may be named anew in each state of H_q: likelihood, Γ and the partition of the rows stay the same,
 but P(H), and with it Λ, does not. No data can choose. The names are chosen by which H_j acts most
 alike whatever the state of H_q: its states change the means of its children by nearly the same
-amounts. That is a choice, and it is reported as one.
+amounts, measured by how far the rows of one component scatter, so that a child that hardly shows
+H_j has hardly a say. That is a choice, and it is reported as one.
 
 References
 ----------
@@ -14,6 +15,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,27 +24,35 @@ from scipy.optimize import linear_sum_assignment
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.inference.refine import Refinement
 from mixoracle.model import JointNetwork, JointTable
-from mixoracle.model.joint_states import configurations, flat, states_of_cells
+from mixoracle.model.joint_states import codes_of_parents, configurations, flat, states_of_cells
 
+# Of a coordinate, whose standard deviation is about 1: rows of a component may all be the same.
+_LEAST_SCATTER = 1e-3
 # Names settle in two or three rounds; each can only lower the sum of all differences.
 _ROUNDS = 10
 
 
 def aligned(
-    adjacency: Bools, domain_sizes: tuple[int, ...], refinement: Refinement
+    adjacency: Bools,
+    domain_sizes: tuple[int, ...],
+    refinement: Refinement,
+    blocks: Sequence[Floats],
 ) -> tuple[Refinement, list[tuple[int, list[int]]]]:
     """The same model with such names, and for which latents they were chosen, over which others.
 
-    Names that a network of many latents leaves open stay as they are.
+    ``blocks`` are the coordinates of the rows that it was learned from. Names that a network of
+    many latents leaves open stay as they are.
     """
     chosen: list[tuple[int, list[int]]] = []
     if isinstance(refinement.joint, JointNetwork):
         return refinement, chosen
+    scatter: list[Floats] | None = None
     for latent in np.argsort(-adjacency.sum(axis=0), kind="stable"):
         over = _reaching_beyond(adjacency, int(latent))
         if over:
             chosen.append((int(latent), over))
-            old_state = _renamed(adjacency, domain_sizes, refinement, int(latent), over)
+            scatter = scatter or _scatter(adjacency, domain_sizes, refinement, blocks)
+            old_state = _renamed(adjacency, domain_sizes, refinement, int(latent), over, scatter)
             refinement = _with_names(adjacency, domain_sizes, refinement, old_state)
     return refinement, chosen
 
@@ -62,9 +72,10 @@ def _renamed(
     refinement: Refinement,
     latent: int,
     over: list[int],
+    scatter: list[Floats],
 ) -> Integers:
     """Which old joint state stands at each new one, (∏ domain_sizes,)."""
-    profiles, shares = _profiles(adjacency, domain_sizes, refinement, latent, over)
+    profiles, shares = _profiles(adjacency, domain_sizes, refinement, latent, over, scatter)
     names = _least_different(profiles, shares)
     states = np.arange(refinement.joint.n_joint).reshape(domain_sizes)
     last = [*_rest(domain_sizes, latent, over), *over, latent]
@@ -85,8 +96,9 @@ def _profiles(
     refinement: Refinement,
     latent: int,
     over: list[int],
+    scatter: list[Floats],
 ) -> tuple[Floats, Floats]:
-    """What each state changes in each state of the others, in units of all changes, and how often.
+    """What each state changes in each state of the others, in units of scatter, and how often.
 
     ``profiles`` (others' states, states, averages) are means less those over all states, and
     ``shares`` (others' states, states) the probability of each.
@@ -94,7 +106,7 @@ def _profiles(
     codes = configurations(adjacency, domain_sizes)
     means = np.hstack(
         [
-            refinement.components[i].averages().values[codes[:, i]]
+            refinement.components[i].averages().values[codes[:, i]] / scatter[i]
             for i in np.flatnonzero(adjacency[:, latent])
         ]
     )
@@ -111,8 +123,35 @@ def _profiles(
     shares = weights.sum(axis=0)[..., 0]
     within = shares[..., None] / shares.sum(axis=1)[:, None, None]
     centred = by_state - (within * by_state).sum(axis=1, keepdims=True)
-    spread = np.sqrt((shares[..., None] * centred**2).sum(axis=(0, 1)))
-    return centred / np.where(spread > 0, spread, 1.0), shares
+    return centred, shares
+
+
+def _scatter(
+    adjacency: Bools,
+    domain_sizes: tuple[int, ...],
+    refinement: Refinement,
+    blocks: Sequence[Floats],
+) -> list[Floats]:
+    """How far rows are from the averages of their components, for each average of each variable."""
+    codes = codes_of_parents(refinement.states, adjacency, domain_sizes)
+    found = []
+    for held, block, code in zip(refinement.components, blocks, codes.T, strict=True):
+        averages = held.averages()
+        seen = np.stack(
+            [
+                block[:, entry.column]
+                if entry.level is None
+                else np.where(
+                    np.isnan(block[:, entry.column]), np.nan, block[:, entry.column] == entry.level
+                )
+                for entry in averages.entries
+            ],
+            axis=1,
+        )
+        left = np.abs(np.nan_to_num(seen - averages.values[code]))
+        # The median, because a few rows far out would hide what the others show.
+        found.append(np.maximum(np.median(left, axis=0), _LEAST_SCATTER))
+    return found
 
 
 def _least_different(profiles: Floats, shares: Floats) -> Integers:

@@ -26,9 +26,10 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.families.categorical import CategoricalFamily
-from mixoracle.labels.labelling import Labelling, Rows
+from mixoracle.families.gaussian import GaussianFamily
+from mixoracle.families.submixture import Subcomponents
+from mixoracle.labels.labelling import Rows
 from mixoracle.mixtures.merging import pool
-from mixoracle.mixtures.moments import nats_against_normal
 from mixoracle.mixtures.segmentation import pieces_of
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.settings import Settings
@@ -83,6 +84,20 @@ class Association:
         )
         return cls(levels, features, most)
 
+    def subcomponents(self, rows: Rows) -> tuple[Subcomponents | None, ...]:
+        """The normal component behind each label of numbers; components are mixtures of them."""
+        found: list[Subcomponents | None] = []
+        for variable, marks in zip(rows, self.features, strict=True):
+            family = variable.family
+            if not isinstance(family, GaussianFamily):
+                found.append(None)
+                continue
+            labels, counts = marks[:, 1:].argmax(axis=1), marks[:, 1:].sum(axis=0)
+            statistics = pool(variable.completed(labels), labels, len(counts))
+            inner = family.components(statistics, family.prior(statistics))
+            found.append(Subcomponents(inner, counts))
+        return tuple(found)
+
     def table(self, labels: Integers, members: Integers) -> ComponentTable:
         """Components over X with these labels (T, n) and with how often each level is in them.
 
@@ -94,24 +109,3 @@ class Association:
         )
         counts = np.bincount(members, minlength=len(labels)).astype(np.float64)
         return ComponentTable(labels, statistics, self.levels, priors, counts, self.most)
-
-
-def is_family_wrong(rows: Rows, labelling: Labelling, settings: Settings) -> bool:
-    """Whether the components of some variable of numbers have another shape than their family."""
-    for i, variable in enumerate(rows):
-        if not variable.shows_shape:
-            continue
-        whole = ~np.isnan(variable.block).any(axis=1)
-        shares = _shares(labelling, i)[whole]
-        if nats_against_normal(variable.block[whole], shares, settings.priors.rows_to_judge) > 0:
-            return True
-    return False
-
-
-def _shares(labelling: Labelling, variable: int) -> Floats:
-    """The share (N, k) of each row in each component of one variable."""
-    if labelling.joint is None:
-        labels = labelling.labels[:, variable]
-        return np.eye(int(labels.max()) + 1)[labels]
-    labels = labelling.joint.labels[:, variable]
-    return np.asarray(labelling.joint.responsibilities @ np.eye(int(labels.max()) + 1)[labels])

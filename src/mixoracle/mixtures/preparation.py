@@ -22,6 +22,7 @@ from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.families.registry import NUMBERS
+from mixoracle.families.submixture import Subcomponents
 from mixoracle.families.units import differ_by_rounding
 from mixoracle.mixtures.coded import CodedRows
 from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
@@ -82,6 +83,14 @@ class Prepared(CodedRows):
         encoders = tuple(encoder.for_search() for encoder in self.encoders)
         changed = any(new is not old for new, old in zip(encoders, self.encoders, strict=True))
         return replace(self, encoders=encoders) if changed else self
+
+    def with_subcomponents(self, held: Sequence[Subcomponents | None]) -> Prepared:
+        """The same observations, components of numbers being mixtures of these sub-components."""
+        encoders = (
+            encoder.with_subcomponents(own)
+            for encoder, own in zip(self.encoders, held, strict=True)
+        )
+        return replace(self, encoders=tuple(encoders))
 
     def take(self, places: Integers) -> Prepared:
         """Some of the rows, by their places here in ascending order; units stay as they are."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
+from mixoracle.families.submixture import Subcomponents
 from mixoracle.model import Bipartite, Projection
 from mixoracle.model.joint_states import configurations, flat, states_of_cells
 from mixoracle.oracles.counts import ComponentCount
@@ -64,6 +65,9 @@ class Candidate:
     own_states : function that returns an (N, m) array, optional
         The states of the latents of ``graph`` in each sample, where there are too many joint states
         to number them.
+    subcomponents : tuple, optional
+        For each prepared variable the normal components of which its components are mixtures, where
+        these are not normal themselves.
     count_tolerance : float
         How far log k(S) and what Γ predicts for it may be apart; 0 is up to rounding.
     """
@@ -80,6 +84,7 @@ class Candidate:
     merit: float | None = None
     count_tolerance: float = 0.0
     own_states: Callable[[], Integers] | None = None
+    subcomponents: tuple[Subcomponents | None, ...] | None = None
 
     def states(self, graph: Bipartite) -> Integers:
         """The joint state (N, m) of each sample, for a candidate with this Γ of its own."""

@@ -23,8 +23,9 @@ import numpy as np
 
 from mixoracle._arrays import Integers
 from mixoracle.decoding.evidence import score
-from mixoracle.labels.association import Association, is_family_wrong
+from mixoracle.labels.association import Association
 from mixoracle.labels.labelling import Labelling, Rows
+from mixoracle.labels.misfit import are_cut_through, are_lumps, is_family_wrong
 from mixoracle.labels.single import label_each
 from mixoracle.labels.together import are_shattered, settle
 from mixoracle.mixtures.preparation import Prepared
@@ -79,9 +80,13 @@ class Search:
         )
 
     def finest(self, alone: Labelling) -> tuple[Decoded, bool]:
-        """The answer that takes all rows for what they are; whether families are not right."""
-        labelling = self._settled(self.rows, alone)
-        is_wrong = is_family_wrong(self.rows, labelling, self.run.settings)
+        """The answer that takes all rows for what they are; whether its labels are too fine."""
+        labelling, settings = self._settled(self.rows, alone), self.run.settings
+        is_wrong = (
+            is_family_wrong(self.rows, labelling, settings)
+            or are_lumps(self.rows, alone, settings)
+            or are_cut_through(self.rows, labelling, settings)
+        )
         decoded = Decoded.of(self.prepared, self.rows, labelling, self.run, climbs=not is_wrong)
         return decoded, is_wrong
 
@@ -109,6 +114,16 @@ class Search:
             if place > 0 and self.run.settings.clock.leaves_out("coarser resolutions"):
                 return
             yield self.at(resolution)
+
+    def of_any_shape(
+        self, candidates: Iterable[Candidate], association: Association
+    ) -> tuple[Candidate, ...]:
+        """Candidates, best first; their components are mixtures of those that labels show.
+
+        Where families are right, they are of their family.
+        """
+        held = None if association.most else association.subcomponents(self.rows)
+        return by_merit(replace(candidate, subcomponents=held) for candidate in candidates)
 
     def association(self, alone: Labelling, finest: Decoded | None = None) -> Association:
         """What answers are judged by where their evidence cannot be relied on.

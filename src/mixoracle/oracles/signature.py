@@ -69,7 +69,7 @@ class SignatureOracle(DecodingOracle):
                 return (quick.candidate(_SOURCE, run),)
             is_open = run.resolution == "auto" and prepared.n_observed > 1
             if is_open and search.has_shattered(alone):
-                return _judged(search.coarser(), search.association(alone), run)
+                return _judged(search, search.coarser(), search.association(alone))
             finest, is_wrong = search.finest(alone)
             found = finest.candidates(_SOURCE, run)
             was_repaired = bool(found[0].repairs)
@@ -79,7 +79,7 @@ class SignatureOracle(DecodingOracle):
             if is_open and (is_wrong or (is_doubtful and _are_seen_alone(finest, run))):
                 association = search.association(alone, None if is_wrong else finest)
                 levels = [finest, *(search.coarser() if is_wrong else ())]
-                found = _judged(levels, association, run)
+                found = _judged(search, levels, association)
             unseen = not_identifiable(finest, was_repaired, is_wrong, run)
         if not unseen or run.settings.clock.leaves_out("one mixture over all measurements"):
             return found
@@ -88,14 +88,20 @@ class SignatureOracle(DecodingOracle):
         if association is None:
             return (*found, *others)
         others = others[: run.settings.budget.candidates]
-        return by_merit([*found, *(search.judged(other, association) for other in others)])
+        judged = (search.judged(other, association) for other in others)
+        return search.of_any_shape([*found, *judged], association)
 
 
-def _judged(levels: Iterable[Decoded], association: Association, run: Run) -> tuple[Candidate, ...]:
+def _judged(
+    search: Search, levels: Iterable[Decoded], association: Association
+) -> tuple[Candidate, ...]:
     """The candidates of all resolutions, best first."""
-    return by_merit(
-        candidate for level in levels for candidate in level.candidates(_SOURCE, run, association)
+    found = (
+        candidate
+        for level in levels
+        for candidate in level.candidates(_SOURCE, search.run, association)
     )
+    return search.of_any_shape(found, association)
 
 
 def _are_seen_alone(finest: Decoded, run: Run) -> bool:

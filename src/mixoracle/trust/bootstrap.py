@@ -290,7 +290,7 @@ class Resampler:
         rows = np.sort(rng.choice(size, size // 2, replace=False))
         half = self.prepared.take(rows)
         best = self._learned_from(half, rng)
-        joint, _, states = best.in_own_units(half)
+        joint, _, states = best.in_own_units()
         return align(
             self.states[np.sort(self.prepared.rows[rows])],
             self.model.domain_sizes,

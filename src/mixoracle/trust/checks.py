@@ -43,7 +43,8 @@ def of_answer(
 
     ``candidates`` are what the data alone show.
     """
-    best, prepared, settings = solutions[0], solver.prepared, solver.run.settings
+    best, settings = solutions[0], solver.run.settings
+    prepared = best.prepared
     verdicts = (
         *check(model, prepared.n_samples),
         best.verdict,

@@ -1,0 +1,97 @@
+"""Signs that labels are finer than the states behind them, so that evidence is not to be relied on.
+
+Evidence that grows with the number of rows turns every misfit into further components. There are
+three signs of it. The components of a variable have another shape than their family. Rows whose
+labels are all beyond doubt make more label tuples than there can be joint states: each component
+is several lumps. Or variables are dependent within components over X, and some of these are better
+joined if all coordinates may be jointly normal: they are pieces along something continuous that
+the variables share.
+
+Assumes nothing of the labels; components that merely overlap show none of the signs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixoracle._arrays import Bools, Floats
+from mixoracle.families.gaussian import GaussianFamily
+from mixoracle.labels.labelling import Labelling, Rows, log_densities, members
+from mixoracle.labels.together import are_shattered
+from mixoracle.mixtures.dependence import dependent_pairs, excess_of_centring, whitened
+from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool
+from mixoracle.mixtures.moments import nats_against_normal
+from mixoracle.model.joint_states import numbered
+from mixoracle.model.responsibilities import log_joint, share_out
+from mixoracle.settings import Settings
+
+# Of comparing all pieces in all coordinates: about a second.
+_MOST_WORK = 3e8
+
+
+def is_family_wrong(rows: Rows, labelling: Labelling, settings: Settings) -> bool:
+    """Whether the components of some variable of numbers have another shape than their family."""
+    for i, variable in enumerate(rows):
+        if not variable.shows_shape:
+            continue
+        whole = ~np.isnan(variable.block).any(axis=1)
+        shares = _shares(labelling, i)[whole]
+        if nats_against_normal(variable.block[whole], shares, settings.priors.rows_to_judge) > 0:
+            return True
+    return False
+
+
+def are_lumps(rows: Rows, alone: Labelling, settings: Settings) -> bool:
+    """Whether rows whose labels are beyond doubt are shattered all the same."""
+    if not are_shattered(alone.labels, settings):
+        return False
+    sure = _beyond_doubt(rows, alone, settings)
+    return bool(sure.any()) and are_shattered(alone.labels[sure], settings)
+
+
+def are_cut_through(rows: Rows, labelling: Labelling, settings: Settings) -> bool:
+    """Whether components over X are pieces of ones within which variables are dependent."""
+    if not all(variable.shows_shape for variable in rows):
+        return False
+    has_missing = np.stack([np.isnan(variable.block).any(axis=1) for variable in rows], axis=1)
+    left = [
+        whitened(variable.embedding, labelling.labels[:, i], has_missing[:, i])
+        for i, variable in enumerate(rows)
+    ]
+    excess = excess_of_centring(labelling.labels)
+    if not dependent_pairs(left, settings.priors, excess)[0].any():
+        return False
+    whole = np.flatnonzero(~has_missing.any(axis=1))
+    width, budget = sum(variable.block.shape[1] for variable in rows), settings.budget
+    at_most = min(len(whole), budget.chunk_entries // (width * (width + 3)))
+    if at_most < settings.priors.rows_per_component * width:
+        return False
+    some = whole[np.linspace(0, len(whole) - 1, at_most).astype(np.int64)]
+    pieces = numbered(members(labelling)[some])
+    n_pieces = int(pieces.max()) + 1
+    if n_pieces**2 * width**3 > _MOST_WORK:
+        return False
+    family = GaussianFamily(width, priors=settings.priors)
+    features = family.features(np.hstack([variable.block[some] for variable in rows]))
+    joined = merge_pieces(pool(features, pieces, n_pieces), family, CutPieces())
+    return joined.n_components < n_pieces
+
+
+def _beyond_doubt(rows: Rows, alone: Labelling, settings: Settings) -> Bools:
+    """Which rows (N,) have labels that are far likelier than any others, in all variables."""
+    labelling, densities = log_densities(rows, alone)
+    sure = np.ones(len(labelling.labels), dtype=bool)
+    for density, column in zip(densities, labelling.labels.T, strict=True):
+        weights = np.maximum(np.bincount(column, minlength=density.shape[1]), 0.5)
+        shares = share_out(log_joint(np.log(weights / weights.sum()), [density])).responsibilities
+        sure &= shares.max(axis=1) >= 1.0 - settings.priors.stray_share
+    return sure
+
+
+def _shares(labelling: Labelling, variable: int) -> Floats:
+    """The share (N, k) of each row in each component of one variable."""
+    if labelling.joint is None:
+        labels = labelling.labels[:, variable]
+        return np.eye(int(labels.max()) + 1)[labels]
+    labels = labelling.joint.labels[:, variable]
+    return np.asarray(labelling.joint.responsibilities @ np.eye(int(labels.max()) + 1)[labels])
