@@ -113,8 +113,9 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         for the total of all counts of the row. Counts are then Poisson or negative binomial for
         each unit of it, and the column is no measurement.
     n_init : "auto" or int
-        Starts of the search; the best answer is kept. "auto" starts again, up to 8 times, until the
-        best answer was reached twice, where one mixture over all variables gave it.
+        Starts of the search; the best answer is kept. "auto" starts again, up to 6 times, until the
+        best answer was reached twice, where one mixture over all variables gave it. These starts
+        are the same for every ``random_state``.
     n_latents : int, optional
         How many latents there should be. Otherwise the data say it.
     domain_sizes : sequence of int, optional

@@ -23,18 +23,18 @@ from mixoracle.assumptions import Verdict
 from mixoracle.background import Application, Background, ResolvedBackground
 from mixoracle.decoding.explanation import Structure, structure_of
 from mixoracle.errors import ModelContradictionError
-from mixoracle.inference.alignment import aligned
+from mixoracle.inference.alignment import aligned, choice_of_names
 from mixoracle.inference.consistency import consistency
 from mixoracle.inference.passes import Passes
 from mixoracle.inference.refine import FindArrows, Refinement, refine
 from mixoracle.inference.start import starting_states
-from mixoracle.inference.state_order import state_orders
+from mixoracle.inference.state_order import reordered_codes, state_orders
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, Joint, JointTable, LatentModel
 from mixoracle.model.graphs import Edge
 from mixoracle.model.joint import MANY_EMPTY, emptiness
 from mixoracle.model.joint_states import distinct_rows, states_of_cells
-from mixoracle.oracles.candidate import Candidate, GraphCounts, weights_of
+from mixoracle.oracles.candidate import Candidate, DecodedCounts, GraphCounts, weights_of
 from mixoracle.oracles.protocol import InformedOracle, MixtureOracle
 from mixoracle.oracles.run import Run
 
@@ -112,7 +112,7 @@ class Solution:
         ]
         orders = state_orders(refined.joint, graph, found, prepared)
         components = tuple(
-            held.take(_reordered_codes(graph, orders, i)) for i, held in enumerate(found)
+            held.take(reordered_codes(graph, orders, i)) for i, held in enumerate(found)
         )
         states = prepared.in_own_order(refined.states)
         for j, order in enumerate(orders):
@@ -322,6 +322,19 @@ class Solver:
         alone = replace(self, known=Background().resolved(self.known.observed_names))
         return alone._refined(solution.source, self._given(graph, own[:, None]), (), verdict)
 
+    def changed(self, before: Solution, graph: Bipartite, states: Integers) -> Solution:
+        """The solution that another Γ and other states (N, m) of the prepared rows lead to."""
+        order = bipartite.canonical_order(graph.adjacency, graph.domain_sizes)
+        sizes = tuple(graph.domain_sizes[j] for j in order)
+        ordered = replace(graph, adjacency=graph.adjacency[:, order], domain_sizes=sizes)
+        changes = "Γ and the states were changed after decoding, because others fit better"
+        step = self._given(ordered, states[:, order])
+        if isinstance(before.counts, DecodedCounts):
+            weights = weights_of(step.states, sizes)
+            step = replace(step, counts=replace(before.counts, graph=ordered, weights=weights))
+        verdict = Verdict("consistent counts", "obs:counting", True, changes)
+        return self._refined(before.source, step, (changes,), verdict)
+
     def _given(self, graph: Bipartite, states: Integers) -> _Step:
         """A Γ with states of prepared rows that no oracle gave, in the form in which they do."""
         own = self.prepared.in_own_order(states)
@@ -347,7 +360,7 @@ class Solver:
             adjacency, step.graph.domain_sizes, refinement, self.prepared.blocks
         )
         names = applied.latent_names
-        choices = (_choice(names[j], [names[q] for q in over]) for j, over in chosen)
+        choices = (choice_of_names(names[j], [names[q] for q in over]) for j, over in chosen)
         return Solution(
             source,
             step.counts,
@@ -373,23 +386,6 @@ def one_of_each(solutions: list[Solution]) -> list[Solution]:
     for solution in solutions:
         kept.setdefault(solution.structure, solution)
     return list(kept.values())
-
-
-def _choice(latent: str, others: list[str]) -> str:
-    everywhere = " and ".join(others)
-    return (
-        f"{latent}: what it drives is driven by {everywhere} too, so no data tell which of its "
-        f"states are the same in different states of {everywhere}; those that change the means "
-        "most alike were given one name"
-    )
-
-
-def _reordered_codes(graph: Bipartite, orders: list[Integers], observed: int) -> Integers:
-    """Which old configuration of pa(X_i) stands at each new one after states are reordered."""
-    parents = [int(j) for j in np.flatnonzero(graph.adjacency[observed])]
-    sizes = tuple(graph.domain_sizes[j] for j in parents)
-    codes = np.arange(int(np.prod(sizes, dtype=int))).reshape(sizes)
-    return np.asarray(codes[np.ix_(*(orders[j] for j in parents))] if parents else codes).ravel()
 
 
 def _latent_names(n_latent: int, taken: Iterable[str]) -> tuple[str, ...]:

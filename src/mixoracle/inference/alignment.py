@@ -57,6 +57,16 @@ def aligned(
     return refinement, chosen
 
 
+def choice_of_names(latent: str, others: list[str]) -> str:
+    """Say that the names of a latent's states were chosen, in words."""
+    everywhere = " and ".join(others)
+    return (
+        f"{latent}: what it drives is driven by {everywhere} too, so no data tell which of its "
+        f"states are the same in different states of {everywhere}; those that change the means "
+        "most alike were given one name"
+    )
+
+
 def _reaching_beyond(adjacency: Bools, latent: int) -> list[int]:
     """The latents that drive everything that this one drives."""
     children = adjacency[:, latent]

@@ -111,3 +111,11 @@ def _numeric(
         if len(spelled) == own.shape[1] and all(number is not None for number in spelled):
             numbers = np.array(spelled, dtype=np.float64)
             yield column, own @ numbers, numbers
+
+
+def reordered_codes(graph: Bipartite, orders: list[Integers], observed: int) -> Integers:
+    """Which old configuration of pa(X_i) stands at each new one after states are reordered."""
+    parents = [int(j) for j in np.flatnonzero(graph.adjacency[observed])]
+    sizes = tuple(graph.domain_sizes[j] for j in parents)
+    codes = np.arange(int(np.prod(sizes, dtype=int))).reshape(sizes)
+    return np.asarray(codes[np.ix_(*(orders[j] for j in parents))] if parents else codes).ravel()

@@ -35,6 +35,9 @@ class ProjectionOracle(DecodingOracle):
     The other parameters and the attributes are those of
     :class:`~mixoracle.oracles.decoded.DecodingOracle`.
 
+    Where EM starts does not depend on the learner's seed, but on ``random_state`` alone if that is
+    given here.
+
     Parameters
     ----------
     max_starts : int, optional
@@ -69,7 +72,8 @@ class ProjectionOracle(DecodingOracle):
         return f"{type(self).__name__}({limits})"
 
     def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
-        run = run.with_own(self.max_components, self.n_jobs, self.random_state)
+        run = run.with_own(self.max_components, self.n_jobs, None)
+        rng = _generator(self.random_state, run.start)
         max_starts = (
             run.settings.budget.mixture_starts if self.max_starts is None else self.max_starts
         )
@@ -78,11 +82,18 @@ class ProjectionOracle(DecodingOracle):
         searched = prepared.for_search()
         with threadpool_limits(limits=1):
             run.report(Stage.MIXTURE)
-            rows = searched.searched_rows(searched.draw(run.settings.budget.mixture_rows, run.rng))
+            rows = searched.searched_rows(searched.draw(run.settings.budget.mixture_rows, rng))
             variables, coordinates = _as_the_mixture_sees(rows)
-            mixture = fit_mixture(variables, coordinates, max_starts, run.rng, run.settings)
+            mixture = fit_mixture(variables, coordinates, max_starts, rng, run.settings)
             labelling = label_along(rows, mixture.responsibilities, limit)
             return Decoded.of(searched, rows, labelling, run).candidates("projection", run)
+
+
+def _generator(random_state: int | np.random.Generator | None, start: int) -> np.random.Generator:
+    """Other random numbers for each start, but without a seed of its own always the same ones."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng([0 if random_state is None else random_state, start])
 
 
 def _as_the_mixture_sees(rows: Rows) -> tuple[list[VariableRows], Floats]:

@@ -65,7 +65,10 @@ def reporting(progress: bool | Report) -> Iterator[Report]:
 
 @dataclass(frozen=True)
 class Run:
-    """One fit: its generator, its limits, and ``report``, which is called with each stage."""
+    """One fit: its generator, its limits, and ``report``, which is called with each stage.
+
+    ``start`` numbers the starts of a search that depends on where it starts.
+    """
 
     rng: np.random.Generator
     max_components: int | None = None
@@ -74,6 +77,7 @@ class Run:
     settings: Settings = Settings()
     resolution: float | Auto | None = "auto"
     wanted: Wanted = Wanted()
+    start: int = 0
 
     def __post_init__(self) -> None:
         check_jobs(self.n_jobs)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -53,8 +52,6 @@ class SignatureOracle(DecodingOracle):
 
     def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
         run = run.with_own(self.max_components, self.n_jobs, self.random_state)
-        # The other oracle draws the same numbers, so that it answers as it would alone.
-        other_run = replace(run, rng=deepcopy(run.rng))
         # Sums over threads depend on their number; one thread keeps every n_jobs at one answer.
         with threadpool_limits(limits=1):
             search = Search.of(prepared.for_search(), run)
@@ -84,7 +81,7 @@ class SignatureOracle(DecodingOracle):
         if not unseen or run.settings.clock.leaves_out("one mixture over all measurements"):
             return found
         logger.info("on their own these show no components: %s", ", ".join(unseen))
-        others = ProjectionOracle().candidates(prepared, other_run)
+        others = ProjectionOracle().candidates(prepared, run)
         if association is None:
             return (*found, *others)
         others = others[: run.settings.budget.candidates]

@@ -302,7 +302,7 @@ def _restless(n_agreed: int, n_starts: int) -> Iterator[str]:
     if n_starts > 1 and n_agreed == 1:
         yield (
             f"In doubt: which causes there are. Only one of {n_starts} starts of the search led to "
-            "this answer, and another seed may find a better one. What to do: raise n_init."
+            "this answer, and further ones may find a better one. What to do: raise n_init."
         )
 
 

@@ -1,9 +1,12 @@
 """The same search from several starts: the best answer is kept, and how many starts reached it.
 
-One mixture over all variables ends in one of many local optima, and which one depends on the seed.
-So it is started again until the best answer was reached twice, or until the starts are used up.
-Mixtures of single variables hardly have that trouble: where they gave the answer, one start is
-enough, unless more are asked for.
+One mixture over all variables ends in one of many local optima, and which one depends on where it
+starts. So it is started again until the best answer was reached twice, or until the starts are used
+up, and each answer is improved by small changes (:mod:`~mixoracle.trust.climbing`). Mixtures of
+single variables hardly have that trouble: where they gave the answer, one start is enough, unless
+more are asked for.
+
+The starts are the same for every seed, because an answer that depends on the seed is none.
 """
 
 from __future__ import annotations
@@ -12,13 +15,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mixoracle._checks import check_whole
+from mixoracle.decoding.explanation import Structure
 from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.protocol import CandidateOracle
 from mixoracle.oracles.run import Stage, to_log
 from mixoracle.solving import Solution, Solver, one_of_each
+from mixoracle.trust.climbing import climbed
 
 # Starts at most where nobody says how many.
-MOST_STARTS = 8
+MOST_STARTS = 6
 # Answers of starts at which no further one is needed.
 ENOUGH_AGREE = 2
 # The oracle whose answers depend on where it starts.
@@ -51,15 +56,17 @@ def check_starts(n_init: Starts) -> None:
 def solve_from_starts(solver: Solver, oracle: CandidateOracle, n_init: Starts) -> Started:
     """Look for candidates and refine them, from one start or from several."""
     found: list[tuple[tuple[Candidate, ...], list[Solution]]] = []
+    improve = _Improving()
     clock = solver.run.settings.clock
     while not found or (
         _goes_on([solutions[0] for _, solutions in found], n_init)
         and not clock.leaves_out("further starts")
     ):
-        started = _again(solver) if found else solver
+        started = _again(solver, len(found)) if found else solver
         candidates = oracle.candidates(solver.prepared, started.run)
         started.run.report(Stage.REFINING)
-        found.append((candidates, started.solve_all(candidates)))
+        solutions = started.solve_all(candidates)
+        found.append((candidates, improve(started, solutions)))
     order = sorted(range(len(found)), key=lambda start: found[start][1][0].rank)
     best = found[order[0]]
     others = sorted(
@@ -78,10 +85,27 @@ def solve_from_starts(solver: Solver, oracle: CandidateOracle, n_init: Starts) -
     )
 
 
-def _again(solver: Solver) -> Solver:
-    """The same with other random numbers; its stages were shown once and are not shown again."""
+def _again(solver: Solver, number: int) -> Solver:
+    """The same from another start; its stages were shown once and are not shown again."""
     solver.run.report(Stage.RESTARTING)
-    return replace(solver, run=replace(solver.run, rng=solver.run.rng.spawn(1)[0], report=to_log))
+    rng = solver.run.rng.spawn(1)[0]
+    return replace(solver, run=replace(solver.run, rng=rng, start=number, report=to_log))
+
+
+class _Improving:
+    """Improves the best of the solutions of each start; answers that were improved are known."""
+
+    def __init__(self) -> None:
+        self._known: dict[Structure, Solution] = {}
+
+    def __call__(self, solver: Solver, solutions: list[Solution]) -> list[Solution]:
+        """What the best one leads to, and then the same solutions."""
+        best = solutions[0]
+        if best.source != _RESTARTED:
+            return solutions
+        if best.structure not in self._known:
+            self._known[best.structure] = climbed(solver, best)
+        return one_of_each([self._known[best.structure], *solutions])
 
 
 def _goes_on(answers: list[Solution], n_init: Starts) -> bool:

@@ -1,0 +1,65 @@
+"""From a wrong answer to the right one, by changes that are refined."""
+
+import numpy as np
+import pytest
+
+from mixoracle import Background
+from mixoracle.datasets import item_problem
+from mixoracle.decoding.explanation import structure_of
+from mixoracle.mixtures.preparation import prepare
+from mixoracle.model import Bipartite
+from mixoracle.oracles.candidate import Candidate, GraphCounts
+from mixoracle.oracles.run import Run
+from mixoracle.solving import Solver
+from mixoracle.trust.climbing import climbed
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return item_problem(2, 10, n_samples=500, random_state=1)
+
+
+def solver_of(problem, **settings):
+    names = problem.observations.names
+    rest = {"method": "auto", "strict": False, "max_iterations": 100}
+    run = Run(np.random.default_rng(0), **settings)
+    return Solver(prepare(problem.observations), Background().resolved(names), run=run, **rest)
+
+
+def solution_of(solver, adjacency, states):
+    graph = Bipartite(adjacency, tuple(int(k) for k in states.max(axis=0) + 1), 0.0, "given")
+    own = solver.prepared.in_own_order(states)
+    return solver.solve(
+        Candidate("projection", GraphCounts(graph, None), None, graph, own_states=lambda: own)
+    )
+
+
+def starts(problem, solver):
+    """A missing latent, two in one, an edge too few, and an edge too many."""
+    states = problem.states[solver.prepared.rows]
+    truth = problem.model.bipartite
+    fewer, more = truth.copy(), truth.copy()
+    fewer[np.flatnonzero(truth.all(axis=1))[0], 0] = False
+    more[np.flatnonzero(~truth.all(axis=1))[0]] = True
+    yield truth[:, [0]], states[:, [0]]
+    yield np.ones((len(truth), 1), dtype=bool), states[:, [0]] * 2 + states[:, [1]]
+    yield fewer, states
+    yield more, states
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_the_true_answer_is_reached_from_wrong_ones(problem, which):
+    solver = solver_of(problem)
+    wrong = solution_of(solver, *list(starts(problem, solver))[which])
+    truth = structure_of(problem.model.bipartite, problem.model.domain_sizes)
+    assert wrong.structure != truth
+    better = climbed(solver, wrong)
+    assert better.structure == truth
+    assert better.score > wrong.score
+    assert better.repairs
+
+
+def test_an_answer_that_nothing_improves_stays(problem):
+    solver = solver_of(problem)
+    right = solution_of(solver, problem.model.bipartite, problem.states[solver.prepared.rows])
+    assert climbed(solver, right) is right
