@@ -6,6 +6,12 @@ From sensors alone this finds how many things changed, in how many steps, and wh
 them moves. The learner never sees the settings of the experiment. We did: which seconds show the
 valve's jump was chosen with a look at them, so the agreement printed is that of informed blocks.
 
+Flow, efficiency and pressure are taken from second 52 on. In half of the cycles with a failing
+cooler the flow stops between the seconds 20 and 50, as a plot of the sensor shows, and then
+nothing shows the pump there: not even a classifier that is told its setting gets beyond an
+agreement of 0.86 (k nearest neighbours, by state of the cooler, cross-validated; 0.97 from second
+52 on).
+
 Run ``python examples/rig.py FOLDER`` or set ``MIXORACLE_DATA``; the folder holds
 ``hydraulic/hydraulic_60pt.npz``. The graph is left in ``rig.svg``.
 """
@@ -39,11 +45,11 @@ def blocks(sensors: Mapping[str, Array]) -> dict[str, Array]:
         "temperature": mean("TS1", 0, 60),
         "return pressure": mean("PS5", 0, 60),
         "cooling efficiency": mean("CE", 0, 60),
-        "pressure, late": mean("PS1", 20, 50),
+        "pressure, late": mean("PS1", 52, 60),
         "valve pressure": mean("PS2", 0, 10),
         "valve jump": np.asarray(sensors["PS2"][:, 9:12]),
-        "flow and efficiency": np.hstack([mean("FS1", 20, 50), mean("SE", 20, 50)]),
-        "low pressure": mean("PS3", 20, 50),
+        "flow, late": mean("FS1", 52, 60),
+        "efficiency, late": mean("SE", 52, 60),
     }
 
 

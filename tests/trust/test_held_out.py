@@ -1,9 +1,12 @@
+import warnings
+
 import numpy as np
 import pytest
 
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem
-from mixoracle.errors import InvalidInputError
+from mixoracle.errors import AssumptionWarning, InvalidInputError
+from mixoracle.families import SubmixtureComponents
 from mixoracle.trust.held_out import HeldOut
 from mixoracle.trust.overall import overall
 
@@ -66,3 +69,15 @@ def test_a_few_rows_of_unseen_joint_states_do_not_outweigh_all_others():
     # Most rows fit better; the mean is that of a few that fit nowhere.
     found = overall(model, [], n_samples=50, held_out=HeldOut(None, -30.0, None, 50, 0.8))
     assert (found.level, found.reasons) == ("believe", ())
+
+
+def test_components_of_another_shape_are_judged_as_they_were_learned():
+    rng = np.random.default_rng(0)
+    state = rng.integers(3, size=150)
+    columns = [np.exp(state + 0.4 * rng.normal(size=150)) for _ in range(4)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        learner = LatentGraphLearner(random_state=0).fit(np.stack(columns, axis=1))
+    assert any(isinstance(held, SubmixtureComponents) for held in learner.model_.components)
+    found = learner.held_out(random_state=0)
+    assert np.isfinite(found.than_no_latent)

@@ -82,11 +82,11 @@ class Search:
     def finest(self, alone: Labelling) -> tuple[Decoded, bool]:
         """The answer that takes all rows for what they are; whether its labels are too fine."""
         labelling, settings = self._settled(self.rows, alone), self.run.settings
-        is_wrong = (
-            is_family_wrong(self.rows, labelling, settings)
-            or are_lumps(self.rows, alone, settings)
-            or are_cut_through(self.rows, labelling, settings)
-        )
+        is_wrong = is_family_wrong(self.rows, labelling, settings)
+        if not is_wrong and self._resolutions():
+            is_wrong = are_lumps(self.rows, alone, settings) or are_cut_through(
+                self.rows, labelling, settings
+            )
         decoded = Decoded.of(self.prepared, self.rows, labelling, self.run, climbs=not is_wrong)
         return decoded, is_wrong
 

@@ -313,8 +313,9 @@ class Resampler:
             train = self.prepared.take(np.flatnonzero(part != number))
             test = self.prepared.take(np.flatnonzero(part == number))
             best = self._learned_from(train, rng)
-            settings = self.solver.run.settings
-            judged.append(judge(train, test, best.graph, best.refinement, settings))
+            settings, encoders = self.solver.run.settings, best.prepared.encoders
+            test = replace(test, encoders=encoders)
+            judged.append(judge(best.prepared, test, best.graph, best.refinement, settings))
         return HeldOut.mean(judged)
 
     def small_sample_check(self) -> HeldOut | None:
