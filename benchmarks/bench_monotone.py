@@ -4,29 +4,36 @@ Nested samples of one problem: the first 300 rows, the first 1 000, and so on. T
 those of the paper's settings, clean and with the faults of ``faults.py``, and images of handwritten
 digits, where each measurement is an image in a few principal components and the state decides
 which digit it shows. Right is the exact Γ with all domain sizes. A violation is a right answer
-followed by a wrong one.
+followed by a wrong one; what was found then, and what the verdict said, is printed below the table.
+With ``--keep`` every fit leaves a line, and the same command continues where it was stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 
-from faults import FAULTS, fault_problem
+from faults import fault_problem
 from mixoracle import LatentGraphLearner, LatentModel, Observations
 from mixoracle.errors import AssumptionWarning, DataWarning, MixoracleError
 from mixoracle.metrics import compare
 from mixoracle.model import CPDAG, JointTable
+from settings import SETTINGS
 
 _SIZES = (300, 1_000, 3_000, 10_000, 30_000)
 _SETTINGS = ((2, 5, 3), (3, 7, 4))
-_FAULTS = ("clean", "outlying rows 1 %", "t(3)", "lognormal(0.5)", "nuisance 1 sd", "zeros 5 %")
+_FAULTS = ("outlying rows 1 %", "t(3)", "lognormal(0.5)", "nuisance 1 sd", "zeros 5 %")
 _DIGIT_PARTS = 5
+Outcome = tuple[bool, str]
+Draw = Callable[[int], tuple[Observations, LatentModel]]
 # Which latents decide the digit of each image, of two with two states each.
 _DIGIT_PARENTS = ((0,), (0,), (1,), (1,), (0, 1))
 
@@ -64,14 +71,16 @@ def digit_problem(n_samples: int, seed: int) -> tuple[Observations, LatentModel]
     return Observations.from_arrays(blocks), truth
 
 
-def problems(largest: int, seeds: int) -> Iterator[tuple[str, Observations, LatentModel]]:
-    """Each with its name, as large as the largest sample."""
-    for seed in range(seeds):
-        yield f"digits, seed {seed}", *digit_problem(largest, seed)
-        for setting in _SETTINGS:
-            for fault in _FAULTS:
-                drawn = fault_problem(fault, setting, largest, seed)
-                yield f"{fault}, {setting}, seed {seed}", *drawn
+def problems(first_seed: int, seeds: int) -> Iterator[tuple[str, Draw]]:
+    """Each with its name, and how so many rows of it are drawn."""
+    for seed in range(first_seed, first_seed + seeds):
+        yield f"digits, seed {seed}", partial(digit_problem, seed=seed)
+        for setting in SETTINGS:
+            drawn = partial(fault_problem, "clean", setting, seed=seed)
+            yield f"clean, {setting}, seed {seed}", drawn
+        for fault, setting in product(_FAULTS, _SETTINGS):
+            drawn = partial(fault_problem, fault, setting, seed=seed)
+            yield f"{fault}, {setting}, seed {seed}", drawn
 
 
 def first_rows(observations: Observations, n_rows: int, order: np.ndarray) -> Observations:
@@ -85,17 +94,19 @@ def first_rows(observations: Observations, n_rows: int, order: np.ndarray) -> Ob
     )
 
 
-def is_right(observations: Observations, truth: LatentModel) -> bool:
-    """Whether Γ and the domain sizes are found."""
+def outcome(observations: Observations, truth: LatentModel) -> Outcome:
+    """Whether Γ and the domain sizes are found, and else what was found and said."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         warnings.simplefilter("ignore", DataWarning)
         try:
             learner = LatentGraphLearner(random_state=0).fit(observations)
-        except MixoracleError:
-            return False
+        except MixoracleError as error:
+            return False, str(error)
     found = compare(truth, learner.model_)
-    return found.bipartite_exact and found.domains_exact
+    said = f"domain sizes {learner.model_.domain_sizes} for {truth.domain_sizes}, Γ wrong in "
+    said += f"{found.bipartite_extra + found.bipartite_missing} edges, {learner.verdict_.level}"
+    return found.bipartite_exact and found.domains_exact, said
 
 
 def main() -> None:
@@ -103,24 +114,48 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--largest", type=int, default=10_000, help="rows at most")
     parser.add_argument("--seeds", type=int, default=1, help="problems of each kind")
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600.0, help="no new problem after this")
+    parser.add_argument("--keep", type=Path, help="a file of lines of JSON, one a fit")
     asked = parser.parse_args()
-    unknown = [fault for fault in _FAULTS if fault not in FAULTS]
-    if unknown:
-        raise SystemExit(f"faults.py has no {unknown[0]!r}")
     sizes = [size for size in _SIZES if size <= asked.largest]
+    kept: dict[tuple[str, int], Outcome] = {}
+    if asked.keep and asked.keep.exists():
+        for name, size, right, said in map(json.loads, asked.keep.read_text().splitlines()):
+            kept[name, size] = right, said
+    begin, lines, lost = time.perf_counter(), 0, []
     print(f"{'problem':40s}{''.join(f'{size:>8d}' for size in sizes)}")
-    begin, violations, n_problems = time.perf_counter(), 0, 0
-    for name, observations, truth in problems(max(sizes), asked.seeds):
-        if time.perf_counter() - begin > asked.seconds:
-            break
-        order = np.random.default_rng(0).permutation(observations.n_samples)
-        right = [is_right(first_rows(observations, size, order), truth) for size in sizes]
-        lost = any(one and not other for one, other in pairwise(right))
-        violations, n_problems = violations + lost, n_problems + 1
+    for name, draw in problems(asked.first_seed, asked.seeds):
+        if any((name, size) not in kept for size in sizes):
+            if time.perf_counter() - begin > asked.seconds:
+                continue
+            _learn_all(name, *draw(_SIZES[-1]), sizes, kept, asked.keep)
+        right = [kept[name, size][0] for size in sizes]
         marks = "".join(f"{'+' if one else '-':>8s}" for one in right)
-        print(f"{name:40s}{marks}{'  lost again' if lost else ''}", flush=True)
-    print(f"{violations} of {n_problems} problems lost a right answer again")
+        print(f"{name:40s}{marks}", flush=True)
+        lines += 1
+        worse = [i + 1 for i, (one, other) in enumerate(pairwise(right)) if one and not other]
+        lost += [f"{name}, N = {sizes[i]}: {kept[name, sizes[i]][1]}" for i in worse]
+    print(f"{len(lost)} times in {lines} problems a right answer became wrong", *lost, sep="\n")
+
+
+def _learn_all(
+    name: str,
+    observations: Observations,
+    truth: LatentModel,
+    sizes: list[int],
+    kept: dict[tuple[str, int], Outcome],
+    keep: Path | None,
+) -> None:
+    """Learn from the first rows of a problem, as many as each size says."""
+    order = np.random.default_rng(0).permutation(observations.n_samples)
+    for size in sizes:
+        if (name, size) in kept:
+            continue
+        kept[name, size] = outcome(first_rows(observations, size, order), truth)
+        if keep:
+            with keep.open("a") as file:
+                print(json.dumps([name, size, *kept[name, size]]), file=file, flush=True)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
 The work of a fit is bounded (:class:`~mixoracle.settings.Budget`): structure is searched in a
 bounded number of rows, every column is looked at a bounded number of times, and all rows are gone
 through a bounded number of times. So time and memory have a bound that grows with rows × columns.
-The numbers below were measured and multiplied by about five; ``benchmarks/bench_cost.py`` holds
-them against fits of many kinds.
+The numbers below were measured and made larger; ``benchmarks/bench_cost.py`` holds them against
+fits of many kinds.
 
-The bound on time is kept: when it is reached, whatever the answer can do without is left out
+The bound on time is CPU time. When it is reached, whatever the answer can do without is left out
 (:mod:`~mixoracle._clock`). The bound on memory is compared with a limit before any work.
 """
 

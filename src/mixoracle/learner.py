@@ -121,9 +121,9 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
     domain_sizes : sequence of int, optional
         How many states they should have, in any order. A verdict says what that costs.
     time_limit : float, optional
-        Seconds after which whatever the answer can do without is left out: further starts,
-        changes, candidates and iterations. What an answer needs is done in any case. None is the
-        most that :meth:`cost` says, in seconds of one core; inf is no limit.
+        Seconds of the wall after which whatever the answer can do without is left out: further
+        starts, changes, candidates and iterations. What an answer needs is done in any case. None
+        is the most that :meth:`cost` says, in CPU seconds of this process; inf is no limit.
     memory_limit : float, optional
         Bytes; a fit that may need more, as :meth:`cost` says, is refused before any work.
 
