@@ -32,6 +32,7 @@ from mixoracle.report.measurements import (
     separation_of,
     shapes_of,
 )
+from mixoracle.report.plain_words import plain_overall, plain_verdict, plain_words
 from mixoracle.report.states import certainty_of, path_of, sample_of, sampled_rows, strip_of
 from mixoracle.trust.checks import FALSE_ALARM
 from mixoracle.trust.edges import pair_supports
@@ -62,6 +63,8 @@ def gather(
     """
     model = fitted.model_
     n = model.n_observed
+    named = [column.title for column in fitted.columns_]
+    say = plain_words([*named, *model.observed_names, *model.latent_names])
     learned = as_learned(fitted, observations)
     numeric = measured(fitted, learned)
     chosen = sampled_rows(observations.n_samples, n)
@@ -76,8 +79,8 @@ def gather(
         ),
         singles=tuple(_count(fitted, (i,)) for i in range(n)),
         pairs=tuple(_count(fitted, pair) for pair in pairs),
-        verdicts=fitted.assumptions_,
-        repairs=tuple(fitted.repairs_),
+        verdicts=tuple(plain_verdict(verdict, say) for verdict in fitted.assumptions_),
+        repairs=tuple(map(say, fitted.repairs_)),
         alternatives=tuple(
             _alternative(other, observations.n_samples) for other in fitted.alternatives_
         ),
@@ -100,8 +103,8 @@ def gather(
         log_likelihood=float(fitted.log_likelihood_),
         converged=bool(fitted.converged_),
         n_iter=int(fitted.n_iter_),
-        failure=failure,
-        verdict=fitted.verdict_,
+        failure=say(failure),
+        verdict=plain_overall(fitted.verdict_, say),
         n_starts=fitted.n_starts_,
         n_starts_agreed=fitted.n_starts_agreed_,
         edges=pair_supports(

@@ -48,6 +48,8 @@ _MAX_PAIRS_LISTED = 40
 _MAX_CONDITIONS, _MOST_CONDITIONS = 16, 1000
 # Distributions that are not folded.
 _MAX_TILES = 24
+# Effects on measurements that are not folded.
+_MAX_EFFECTS = 20
 # Measurements that a small graph has room for.
 _MAX_DRAWN = 40
 
@@ -73,6 +75,7 @@ def render(result: Result) -> str:
         numbers_text=_as_it_is(page_data(model, evidence)),
         most_lines=MAX_PROFILE_LINES,
         most_tiles=_MAX_TILES,
+        most_effects=_MAX_EFFECTS,
         most_paired=MAX_PAIRED,
         next_steps=next_steps(model, evidence),
         unsure=UNSURE,
