@@ -52,6 +52,9 @@ class Budget:
     # The most things that are all compared with each other, or with every row: components over X,
     # states of one latent. A single latent with more states says nothing that a user could read.
     compared: int = 400
+    # Up to so many joint states every row is compared with all of them, beyond it with those that
+    # it leaves open: the work of the first grows with their number, that of the second does not.
+    listed: int = 64
     # Label tuples that may be components over X; rarer ones are mostly single mislabelled rows.
     tuples: int = 1_500
     # Rounds in which labels and components over X correct each other.

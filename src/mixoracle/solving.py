@@ -234,8 +234,11 @@ class Solver:
 
     def _by_decoding(self, candidate: Candidate) -> _Step:
         """Γ as it was decoded, held against the counts; latents in the order of their children."""
-        assert candidate.graph is not None  # solve() looked
-        checked = bipartite.check(candidate.graph, candidate.counts)
+        checked = candidate.graph
+        assert checked is not None  # solve() looked
+        # Counts that were read off this Γ agree with it, however many they are.
+        if not (isinstance(candidate.counts, GraphCounts) and candidate.counts.graph is checked):
+            checked = bipartite.check(checked, candidate.counts)
         order = bipartite.canonical_order(checked.adjacency, checked.domain_sizes)
         sizes = tuple(checked.domain_sizes[j] for j in order)
         states = candidate.states(checked)[:, order]

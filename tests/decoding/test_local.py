@@ -1,3 +1,6 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -30,6 +33,13 @@ def drawn(seed, n_latent=8, n_observed=32, n_samples=3000):
     return problem.model, problem.states
 
 
+def partly_wrong(rows, share, rng):
+    """The labels with a share of them drawn anew, and which these are."""
+    wrong = rng.random(rows.labels.shape) < share
+    drawn_anew = rng.integers(rows.labels.max(axis=0) + 1, size=wrong.shape)
+    return np.where(wrong, drawn_anew, rows.labels), wrong
+
+
 def is_right(model, found):
     truth = structure_of(model.bipartite, model.domain_sizes)
     return structure_of(found.adjacency, found.domain_sizes) == truth
@@ -51,10 +61,7 @@ def test_wrong_labels_that_are_known_to_be_open_do_no_harm(seed):
     model, states = drawn(seed)
     rng = np.random.default_rng(seed)
     rows = labelled(model, states, rng)
-    wrong = rng.random(rows.labels.shape) < 0.05
-    labels = np.where(
-        wrong, rng.integers(rows.labels.max(axis=0) + 1, size=wrong.shape), rows.labels
-    )
+    labels, wrong = partly_wrong(rows, 0.05, rng)
     open_too = rng.random(wrong.shape) < 0.1
     found = decode_locally(
         LabelledRows(labels, ~(wrong | open_too), rows.features, rows.families, rows.priors)
@@ -68,13 +75,7 @@ def test_a_wrong_label_in_a_thousand_rows_glues_nothing(seed):
     model, states = drawn(seed)
     rng = np.random.default_rng(seed)
     rows = labelled(model, states, rng)
-    wrong = rng.random(rows.labels.shape) < 0.001
-    labels = np.where(
-        wrong, rng.integers(rows.labels.max(axis=0) + 1, size=wrong.shape), rows.labels
-    )
-    found = decode_locally(
-        LabelledRows(labels, rows.certain, rows.features, rows.families, rows.priors)
-    )
+    found = decode_locally(replace(rows, labels=partly_wrong(rows, 0.001, rng)[0]))
     assert is_right(model, found)
 
 
@@ -85,11 +86,10 @@ def test_where_two_components_have_one_label_the_evidence_finds_the_parents(seed
     merged = int(np.argmax(rows.labels.max(axis=0)))
     labels = rows.labels.copy()
     labels[:, merged] = np.maximum(labels[:, merged] - 1, 0)
-    found = decode_locally(
-        LabelledRows(labels, rows.certain, rows.features, rows.families, rows.priors)
-    )
+    found = decode_locally(replace(rows, labels=labels))
     assert is_right(model, found)
     assert found.misfits == (merged,)
+    assert found.unexplained == ()
 
 
 def test_a_variable_that_shows_no_components_gets_the_parents_that_it_needs():
@@ -97,11 +97,31 @@ def test_a_variable_that_shows_no_components_gets_the_parents_that_it_needs():
     rows = labelled(model, states, np.random.default_rng(0))
     labels = rows.labels.copy()
     labels[:, 3] = 0
-    found = decode_locally(
-        LabelledRows(labels, rows.certain, rows.features, rows.families, rows.priors)
-    )
+    found = decode_locally(replace(rows, labels=labels))
     assert is_right(model, found)
     assert found.misfits == (3,)
+    assert found.unexplained == ()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_variable_whose_components_are_fewer_than_the_configurations_is_unexplained(seed):
+    rng = np.random.default_rng(seed)
+    states = rng.integers(0, 4, size=(2000, 1))
+    model = SimpleNamespace(bipartite=np.ones((5, 1), dtype=bool), domain_sizes=(4,))
+    rows = labelled(model, states, rng)
+    # The last variable shows half of the latent, so there are two, and it is open in all rows.
+    coarse = states // 2
+    half = rows.families[0].features(10.0 * coarse + rng.normal(size=(2000, 1)))
+    found = decode_locally(
+        replace(
+            rows,
+            labels=np.hstack([rows.labels[:, :4], coarse]),
+            certain=np.tile([True] * 4 + [False], (2000, 1)),
+            features=(*rows.features[:4], half),
+        )
+    )
+    assert found.domain_sizes == (4,)
+    assert found.unexplained == (4,)
 
 
 def test_variables_without_components_have_no_latents():

@@ -7,7 +7,17 @@ from mixoracle import LatentGraphLearner, Observations
 from mixoracle.datasets import paper_problem
 from mixoracle.errors import DataWarning
 from mixoracle.metrics import compare
-from mixoracle.mixtures.ties import repeated_values, rounding_step, spread_ties, without_copies
+from mixoracle.mixtures.ties import (
+    repeated_values,
+    rounding_step,
+    rounding_steps,
+    spread_by,
+    without_copies,
+)
+
+
+def _spread(block):
+    return spread_by(block, rounding_steps(block))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -24,16 +34,16 @@ def test_values_stay_within_half_a_step_and_missing_ones_missing(seed):
     rng = np.random.default_rng(seed)
     block = np.round(rng.normal(size=(1_000, 3)), 1)
     block[3, 1] = np.nan
-    spread = spread_ties(block)
+    spread = _spread(block)
     np.testing.assert_array_equal(np.isnan(spread), np.isnan(block))
     assert np.nanmax(np.abs(spread - block)) <= 0.05 + 1e-12
     assert len(np.unique(spread[:, 0])) == 1_000
-    np.testing.assert_array_equal(spread, spread_ties(block))
+    np.testing.assert_array_equal(spread, _spread(block))
 
 
 def test_no_two_variables_are_spread_alike():
     one, other = np.round(np.random.default_rng(0).normal(size=(2, 2_000, 2)), 1)
-    noise = [spread_ties(block) - block for block in (one, other, 10.0 * one + 3.0)]
+    noise = [_spread(block) - block for block in (one, other, 10.0 * one + 3.0)]
     assert abs(np.corrcoef(noise[0].ravel(), noise[1].ravel())[0, 1]) < 0.05
     np.testing.assert_allclose(noise[2], 10.0 * noise[0], atol=1e-9)
 
@@ -49,13 +59,13 @@ def test_no_two_variables_are_spread_alike():
     ids=["not rounded", "rows repeated", "constant", "missing"],
 )
 def test_other_numbers_are_left_as_they_are(block):
-    assert spread_ties(block) is block
+    assert _spread(block) is block
 
 
 def test_only_the_rounded_columns_are_spread():
     rng = np.random.default_rng(2)
     block = np.column_stack([rng.normal(size=800), np.round(rng.normal(size=800), 1)])
-    spread = spread_ties(block)
+    spread = _spread(block)
     np.testing.assert_array_equal(spread[:, 0], block[:, 0])
     assert (spread[:, 1] != block[:, 1]).mean() > 0.99
 

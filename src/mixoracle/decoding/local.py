@@ -24,6 +24,7 @@ from mixoracle.decoding.common_parts import CommonPart, LabelPairs, find_latents
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.parents import best_parents, join_twins, rows_in_minority
 from mixoracle.families import Family, Prior
+from mixoracle.mixtures.merging import pool
 from mixoracle.model.joint_states import flat, numbered_columns
 from mixoracle.settings import Settings
 
@@ -55,13 +56,16 @@ class LabelledRows:
 class LocalExplanation:
     """Γ (n, m), the domain sizes, and the state of each latent in each row (N, m).
 
-    ``misfits`` are the variables whose labels are not one for each configuration of their parents.
+    ``misfits`` are the variables whose labels are not one for each configuration of their parents,
+    ``unexplained`` those of them whose labels are not merely coarser: components that overlap have
+    one label on their own, and the states of the latents tell them apart.
     """
 
     adjacency: Bools
     domain_sizes: tuple[int, ...]
     states: Integers
     misfits: tuple[int, ...]
+    unexplained: tuple[int, ...]
 
 
 def decode_locally(rows: LabelledRows, settings: Settings = Settings()) -> LocalExplanation:
@@ -81,7 +85,12 @@ def decode_locally(rows: LabelledRows, settings: Settings = Settings()) -> Local
         misfits += [i] if adjacency[i].any() else []
     adjacency, states = join_twins(adjacency, states)
     sizes = tuple(int(size) for size in states.max(axis=0, initial=0) + 1)
-    return LocalExplanation(adjacency, sizes, states, tuple(sorted(misfits)))
+    unexplained = [
+        i for i in misfits if not _are_coarser(rows, i, adjacency[i], states, sizes, settings)
+    ]
+    return LocalExplanation(
+        adjacency, sizes, states, tuple(sorted(misfits)), tuple(sorted(unexplained))
+    )
 
 
 def _distinct_latents(
@@ -143,6 +152,34 @@ def _fits(
     off = sure.sum() - table.max(axis=1).sum()
     is_one_to_one = len(np.unique(table.argmax(axis=1))) == n_labels
     return bool(is_one_to_one and off <= settings.priors.stray_share * sure.sum())
+
+
+def _are_coarser(
+    rows: LabelledRows,
+    variable: int,
+    parents: Bools,
+    states: Integers,
+    sizes: tuple[int, ...],
+    settings: Settings,
+) -> bool:
+    """Whether a label is several configurations, each of them a component by its own evidence."""
+    own = [sizes[j] for j in np.flatnonzero(parents)]
+    labels, sure = rows.labels[:, variable], rows.certain[:, variable]
+    codes = flat(states[:, parents], own)
+    table = np.zeros((prod(own), int(labels.max()) + 1))
+    np.add.at(table, (codes[sure], labels[sure]), 1.0)
+    off = sure.sum() - table.max(axis=1).sum()
+    pooled = pool(rows.features[variable], codes, prod(own))
+    if off > settings.priors.stray_share * sure.sum() or not pooled[:, 0].all():
+        return False
+    label = table.argmax(axis=1)
+    first, second = np.triu_indices(len(pooled), k=1)
+    alike = label[first] == label[second]
+    first, second = first[alike], second[alike]
+    family, prior = rows.families[variable], rows.priors[variable]
+    alone = family.log_evidence(pooled, prior)
+    together = family.log_evidence(pooled[first] + pooled[second], prior)
+    return bool(np.all(together < alone[first] + alone[second]))
 
 
 def _parents_by_evidence(

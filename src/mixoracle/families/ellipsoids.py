@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from mixoracle._arrays import Floats, Integers, frozen_array
 from mixoracle.errors import InvalidInputError
@@ -27,6 +26,8 @@ from mixoracle.settings import Priors
 MAX_WIDTH = 24
 
 _SYMMETRY_TOLERANCE = 1e-8
+# Numbers of one array of whitened rows: 8 MB.
+_ENTRIES = 1_000_000
 
 
 class Ellipsoids(WithMeans):
@@ -101,10 +102,19 @@ def _squared_distances(
     block: Floats, means: Floats, factors: NDArray[Any]
 ) -> tuple[Floats, Floats]:
     """Squared Mahalanobis distances (N, k) by Cholesky factors, and half their log volumes (k,)."""
-    squared = np.empty((len(block), len(means)))
-    for j, (mean, factor) in enumerate(zip(means, factors, strict=True)):
-        whitened = solve_triangular(factor, (block - mean).T, lower=True, check_finite=False)
-        squared[:, j] = np.einsum("dn,dn->n", whitened, whitened)
+    n_components, width = means.shape
+    # Around the middle of the means: far away from 0, differences would lose their digits.
+    middle = means.mean(axis=0)
+    whitening = np.linalg.inv(factors)
+    centres = np.einsum("kij,kj->ki", whitening, means - middle).ravel()
+    whitening = whitening.reshape(n_components * width, width).T
+    squared = np.empty((len(block), n_components))
+    step = max(1, _ENTRIES // len(centres))
+    for begin in range(0, len(block), step):
+        rows = slice(begin, begin + step)
+        whitened = (block[rows] - middle) @ whitening - centres
+        whitened *= whitened
+        squared[rows] = whitened.reshape(-1, n_components, width).sum(axis=2)
     return squared, np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
 
 

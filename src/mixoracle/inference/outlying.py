@@ -13,7 +13,6 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.mixtures.ties import rounding_steps
 from mixoracle.model import ComponentSet, LatentModel
 from mixoracle.model.posterior import most_likely_states
 from mixoracle.model.reading import MARGIN, best_log_density, without_outlying
@@ -40,7 +39,7 @@ def reassigned(
 
     That makes a difference where values were set aside, and where rounded ones were spread.
     """
-    is_spread = any(rounding_steps(block).any() for block in prepared.measured)
+    is_spread = any(steps.any() for steps in prepared.rounding)
     rows = np.flatnonzero(prepared.set_aside.any(axis=1) | is_spread)
     if not len(rows) or model.components is None:
         return states

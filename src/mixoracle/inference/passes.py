@@ -21,7 +21,6 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, TypeVar
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Bools, Floats, Integers
@@ -31,7 +30,7 @@ from mixoracle.inference.refine import AnyMixture, Refinement, joint_of, mixture
 from mixoracle.inference.structured import Expected, climb
 from mixoracle.mixtures.coded import Chunk
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.mixtures.ties import rounding_steps, spread_by
+from mixoracle.mixtures.ties import spread_by
 from mixoracle.model import LatentModel
 from mixoracle.observations.chunked import ChunkedObservations, Mapped
 from mixoracle.observations.columns import Spelling
@@ -79,12 +78,7 @@ class ChunkReader:
     @classmethod
     def of(cls, model: LatentModel, prepared: Prepared, spelling: Spelling) -> ChunkReader:
         """Read as the sample was prepared."""
-        steps = tuple(
-            rounding_steps(prepared.measured[i])
-            if encoder.is_shape_judged
-            else np.zeros(prepared.observations.widths[i])
-            for i, encoder in zip(prepared.variables.tolist(), prepared.encoders, strict=True)
-        )
+        steps = tuple(prepared.rounding[i] for i in prepared.variables)
         return cls(model, prepared.encoders, prepared.variables, steps, spelling)
 
     def coded(self, table: Any, *numbers: int) -> Chunk:

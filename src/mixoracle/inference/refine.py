@@ -9,7 +9,7 @@ best state of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -31,7 +31,12 @@ from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import ComponentSet, JointTable
 from mixoracle.model.graphs import Edge
 from mixoracle.model.joint import Joint
-from mixoracle.model.joint_states import codes_of_parents, flat, states_of_cells
+from mixoracle.model.joint_states import (
+    codes_of_parents,
+    flat,
+    n_configurations,
+    states_of_cells,
+)
 from mixoracle.settings import Settings
 
 FindArrows = Callable[[Integers, tuple[int, ...]], frozenset[Edge]]
@@ -86,7 +91,7 @@ def refine(
     iterations = settings.budget.em if max_iterations is None else max_iterations
     with threadpool_limits(limits=1):
         started = _started(prepared, adjacency, domain_sizes, start, settings)
-        if prod(domain_sizes) <= settings.budget.compared:
+        if prod(domain_sizes) <= settings.budget.listed:
             return _listed(prepared, domain_sizes, started, iterations, settings)
         edges = None
         if prod(domain_sizes) > settings.budget.joint_states:
@@ -104,7 +109,7 @@ def mixture_of(
     """A mixture that goes on where a refinement ended, over rows of whatever table."""
     joint, budget = refinement.joint, settings.budget
     rest = refinement.components, refinement.priors, budget
-    if joint.n_joint > budget.compared:
+    if joint.n_joint > budget.listed:
         return FactoredMixture(families, adjacency, joint, *rest)
     sizes = joint.domain_sizes
     return StructuredMixture.of_table(families, adjacency, sizes, joint.table.ravel(), *rest)
@@ -203,8 +208,7 @@ def _started(
     settings: Settings,
 ) -> _Start:
     codes = codes_of_parents(start, adjacency, domain_sizes)
-    sizes = np.array(domain_sizes, dtype=np.int64)
-    n_codes = np.array([np.prod(sizes[parents], dtype=np.int64) for parents in adjacency])
+    n_codes = n_configurations(adjacency, domain_sizes)
     statistics = _hard_statistics(prepared, codes, n_codes, settings)
     families = prepared.families
     priors = tuple(family.prior(held) for family, held in zip(families, statistics, strict=True))
@@ -212,11 +216,11 @@ def _started(
 
 
 def _hard_statistics(
-    prepared: Prepared, codes: Integers, n_codes: Integers, settings: Settings
+    prepared: Prepared, codes: Integers, n_codes: Sequence[int], settings: Settings
 ) -> tuple[Floats, ...]:
     """The statistics of each configuration, every row being in its own, ``codes`` (N, n)."""
     totals = []
-    for i, (family, n_own) in enumerate(zip(prepared.families, n_codes.tolist(), strict=True)):
+    for i, (family, n_own) in enumerate(zip(prepared.families, n_codes, strict=True)):
         total = np.zeros((n_own, prepared.features(i, slice(0, 1)).shape[1]))
         for rows in prepared.chunks(n_own, settings.budget.chunk_entries):
             features = prepared.features(i, rows)

@@ -39,7 +39,7 @@ def check(
 ) -> tuple[Verdict, ...]:
     """The verdicts on independence given H and on the components' family."""
     names = prepared.observations.names
-    rows = _some_rows(prepared.n_samples, settings.budget.search_rows)
+    rows = some_rows(prepared.n_samples, settings.budget.search_rows)
     codes = codes_of_parents(refinement.states[rows], graph.adjacency, graph.domain_sizes)
     encoders = [prepared.encoders[place] for place in prepared.places]
     blocks = [prepared.blocks[place][rows] for place in prepared.places]
@@ -59,7 +59,7 @@ def check(
     return _independence(residual, codes, names, settings), _family(tails, names, settings)
 
 
-def _some_rows(n_samples: int, at_most: int) -> Integers:
+def some_rows(n_samples: int, at_most: int) -> Integers:
     """Evenly spaced rows; the prepared order is not the order in time."""
     return np.unique(np.linspace(0, n_samples - 1, min(n_samples, at_most)).astype(np.int64))
 

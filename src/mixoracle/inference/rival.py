@@ -21,12 +21,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.inference import succession
 from mixoracle.inference.densities import log_densities
 from mixoracle.inference.refine import Refinement
+from mixoracle.inference.residuals import some_rows
 from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
@@ -49,18 +50,20 @@ def check(
     prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings = Settings()
 ) -> Verdict:
     """Whether states explain more of what goes together than a continuous cause would."""
-    whole = ~np.any([np.isnan(block).any(axis=1) for block in prepared.blocks], axis=0)
-    blocks = [block[whole] for block in prepared.blocks]
-    why_not = _not_judged(prepared, graph, blocks, settings)
+    whole = np.flatnonzero(~_has_gaps(prepared))
+    looked_at = whole[some_rows(len(whole), settings.budget.search_rows)]
+    together = np.hstack([block[looked_at] for block in prepared.blocks])
+    why_not = _not_judged(prepared, graph, together, settings)
     if why_not:
         return Verdict(_NAME, LABEL, None, why_not)
     adjacency = np.asarray(graph.adjacency[prepared.variables])
     joint, margins = log_densities(prepared, adjacency, refinement, settings)
-    n_rows, n_own = int(whole.sum()), [family.n_parameters for family in prepared.families]
-    seen, states, _ = distinct_rows(refinement.states[whole])
+    joint = joint[looked_at]
+    n_rows, n_own = len(looked_at), [family.n_parameters for family in prepared.families]
+    blocks = np.split(together, np.cumsum([b.shape[1] for b in prepared.blocks])[:-1], axis=1)
     alone = sum(
         max(
-            float(own[whole].mean()) - _charge(held.n_components * (n + 1) - 1, n_rows),
+            float(own[looked_at].mean()) - _charge(held.n_components * (n + 1) - 1, n_rows),
             _log_normal(block),
         )
         for own, held, n, block in zip(margins, refinement.components, n_own, blocks, strict=True)
@@ -68,10 +71,10 @@ def check(
     n_parameters = refinement.joint.n_parameters + sum(
         held.n_components * n for held, n in zip(refinement.components, n_own, strict=True)
     )
-    by_states = float(joint[whole].mean()) - _charge(n_parameters, n_rows)
+    by_states = float(joint.mean()) - _charge(n_parameters, n_rows)
     without = max(
-        _log_normal(np.hstack(blocks)),
-        _log_joined(blocks, states, joint[whole], settings),
+        _log_normal(together),
+        _log_joined(together, distinct_rows(refinement.states[looked_at])[1], joint, settings),
         alone + _log_copula(blocks),
     )
     figures = f"{without - alone:.2f} against {by_states - alone:.2f} nats a row"
@@ -80,9 +83,10 @@ def check(
             "these data look like a continuous cause: it would explain the dependence better "
             f"than the states do ({figures}), {_UNREAD}"
         )
-    order = np.argsort(prepared.rows[whole])
+    in_time = whole[np.argsort(prepared.rows[whole])]
+    seen, states, _ = distinct_rows(refinement.states[in_time])
     codes = codes_of_parents(seen, adjacency, graph.domain_sizes)
-    gain = succession.gain_of_states([block[order] for block in blocks], states[order], codes)
+    gain = succession.gain_of_states((b[in_time] for b in prepared.blocks), states, codes)
     if gain < 0.0:
         return _failed(
             "these data look like a continuous cause: each row goes on from the one before, and "
@@ -97,14 +101,19 @@ def _failed(message: str) -> Verdict:
     return Verdict(_NAME, LABEL, False, message, ((_NAME,),))
 
 
-def _not_judged(
-    prepared: Prepared, graph: Bipartite, blocks: list[Floats], settings: Settings
-) -> str:
+def _has_gaps(prepared: Prepared) -> Bools:
+    """Which rows have a missing value, (N,)."""
+    gaps = np.zeros(prepared.n_samples, dtype=bool)
+    for block in prepared.blocks:
+        gaps |= np.isnan(block).any(axis=1)
+    return gaps
+
+
+def _not_judged(prepared: Prepared, graph: Bipartite, together: Floats, settings: Settings) -> str:
     """Why no continuous cause can be looked for, in words; empty if it can."""
     judged = all(encoder.is_shape_judged for encoder in prepared.encoders)
     if not judged or prepared.n_observed < 2 or graph.n_latent == 0:
         return "a continuous cause is not tested in data of this kind"
-    together = np.hstack(blocks)
     if len(together) < settings.priors.rows_per_component * together.shape[1]:
         return "too few whole rows to look for a continuous cause"
     scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
@@ -116,7 +125,7 @@ def _not_judged(
 
 
 def _log_joined(
-    blocks: list[Floats], assignment: Integers, by_model: Floats, settings: Settings
+    together: Floats, assignment: Integers, by_model: Floats, settings: Settings
 ) -> float:
     """The mean log density, charged for, if states are joined that a joint normal does better for.
 
@@ -124,7 +133,6 @@ def _log_joined(
     continuous, whatever goes together within them. If only some of the rows can be looked at, what
     is gained there over ``by_model`` (N,), the log density by states, is taken for all.
     """
-    together = np.hstack(blocks)
     n_rows, width = together.shape
     family = GaussianFamily(width, priors=settings.priors)
     budget = settings.budget

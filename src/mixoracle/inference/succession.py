@@ -14,12 +14,15 @@ only.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
+from mixoracle.mixtures.merging import pool
 
 
-def gain_of_states(blocks: list[Floats], states: Integers, codes: Integers) -> float:
+def gain_of_states(blocks: Iterable[Floats], states: Integers, codes: Integers) -> float:
     """By how many nats a row states explain more than they cost, given the row before.
 
     ``blocks[i]`` is (N, d_i) and ``states`` (N,), in the order of time; ``codes`` (K, n) is the
@@ -38,9 +41,7 @@ def gain_of_states(blocks: list[Floats], states: Integers, codes: Integers) -> f
 def _means(block: Floats, labels: Integers, n_labels: int) -> Floats:
     """The mean of each row's component, (N, d)."""
     counts = np.maximum(1, np.bincount(labels, minlength=n_labels))
-    sums = np.zeros((n_labels, block.shape[1]))
-    np.add.at(sums, labels, block)
-    return np.asarray((sums / counts[:, None])[labels])
+    return np.asarray((pool(block, labels, n_labels) / counts[:, None])[labels])
 
 
 def _log_fit(block: Floats) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import chi2, gamma
 
 from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.pairs import count_together
 from mixoracle.model.joint_states import numbered_columns
 from mixoracle.settings import Priors
@@ -33,14 +34,14 @@ def whitened(coordinates: Floats, codes: Integers, has_missing: Bools) -> Floats
 
     A row with a missing value says nothing here, because a filled-in value is no evidence: it is 0.
     """
+    whole = ~has_missing
+    labels, seen = codes[whole], coordinates[whole]
+    sizes = np.maximum(np.bincount(labels), 1)[:, None]
     residual = np.zeros_like(coordinates)
-    for code in np.unique(codes):
-        inside = (codes == code) & ~has_missing
-        if inside.any():
-            residual[inside] = coordinates[inside] - coordinates[inside].mean(axis=0)
-            spread = residual[inside].std(axis=0)
-            residual[inside] /= np.where(spread > 0, spread, 1.0)
-    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, int((~has_missing).sum())))
+    centred = seen - (pool(seen, labels, len(sizes)) / sizes)[labels]
+    spread = np.sqrt(pool(centred**2, labels, len(sizes)) / sizes)
+    residual[whole] = centred / np.where(spread > 0, spread, 1.0)[labels]
+    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, int(whole.sum())))
     # Marks of levels add up to 1, so some directions hold nothing at all.
     kept = values > _EMPTY_DIRECTION
     return np.asarray(residual @ (vectors[:, kept] / np.sqrt(values[kept])))

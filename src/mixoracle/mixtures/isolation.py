@@ -35,6 +35,8 @@ from mixoracle.settings import Settings
 _NORMAL_QUARTILES = 1.349
 # The same rows are cut in the same way whatever else is drawn: no seed decides what is set aside.
 _SEED = 0
+# A neighbour may be so many times further away, beyond once, than the nearest one.
+_NEAR_ENOUGH = 2.0
 
 
 def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> Bools:
@@ -73,7 +75,8 @@ def _suspects(block: Floats, settings: Settings) -> Bools:
     scale = np.log(np.maximum(known, np.finfo(float).tiny))
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
     limit = np.exp(middle + settings.priors.isolation * (high - low) / _NORMAL_QUARTILES)
-    to_known, which = KDTree(some).query(block)
+    # A neighbour that is not the nearest will do: whoever has none is looked at again.
+    to_known, which = KDTree(some).query(block, eps=_NEAR_ENOUGH)
     far = np.asarray(to_known + known[which] > limit)
     far[far] = _distance(tree, block[far], 1) > limit
     return far

@@ -124,9 +124,9 @@ def merge_pieces(
 
 def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
     """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
-    ones = np.ones(len(groups))
-    selector = csr_matrix((ones, (groups, np.arange(len(groups)))), (n_groups, len(groups)))
-    return np.asarray(selector @ statistics)
+    n_pieces = len(groups)
+    members = csr_matrix((np.ones(n_pieces), groups, np.arange(n_pieces + 1)), (n_pieces, n_groups))
+    return np.asarray(members.T @ statistics)
 
 
 def _merge_path(

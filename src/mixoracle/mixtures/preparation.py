@@ -10,7 +10,7 @@ kept, because it says nothing either way.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -28,7 +28,7 @@ from mixoracle.mixtures.coded import CodedRows
 from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
 from mixoracle.mixtures.isolation import isolated
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.ties import spread_ties
+from mixoracle.mixtures.ties import rounding_steps, spread_by
 from mixoracle.model.reading import without_repeated
 from mixoracle.observations import Observations
 from mixoracle.settings import Settings
@@ -51,7 +51,8 @@ class Prepared(CodedRows):
     observations, of what stands at place p here. ``encoders`` and ``blocks`` are in that order.
     ``log_units`` added to a log-likelihood over the coordinates gives it in the original units.
     ``set_aside`` (N, n), in the order of the observations, marks values that stand alone and are
-    treated as missing.
+    treated as missing; ``rounding`` has, in the same order, the rounding step of each column of
+    each variable, 0 for one that was not rounded.
     """
 
     observations: Observations
@@ -62,6 +63,7 @@ class Prepared(CodedRows):
     blocks: tuple[Floats, ...]
     log_units: float
     set_aside: Bools
+    rounding: tuple[Floats, ...]
 
     @property
     def n_observed(self) -> int:
@@ -159,16 +161,19 @@ def prepare(
     scores = _row_scores(observations)
     keyed = [_order_columns(block, scores) for block in seen]
     variables = np.array(sorted(range(len(keyed)), key=lambda i: keyed[i][1]), dtype=np.int64)
-    ordered = [seen[i][:, keyed[i][0]] for i in variables]
-    rows = _order_rows(ordered)
+    rows = _order_rows(seen[i][:, keyed[i][0]] for i in variables)
     read_as = [_columns_of(columns, int(i), keyed[i][0]) for i in variables]
-    values = [block[rows] for block in ordered]
+    values = [seen[i][:, keyed[i][0]][rows] for i in variables]
     fitted = [_encoder(own, read, settings) for own, read in zip(values, read_as, strict=True)]
     judged = [place for place, encoder in enumerate(fitted) if encoder.is_shape_judged]
     alone = np.zeros((len(rows), len(variables)), dtype=bool)
+    rounding = [np.zeros(block.shape[1]) for block in seen]
     for place in judged:
-        if (spread := spread_ties(values[place])) is not values[place]:
-            values[place], fitted[place] = spread, _encoder(spread, read_as[place], settings)
+        steps = rounding_steps(values[place])
+        if steps.any():
+            values[place] = spread_by(values[place], steps)
+            fitted[place] = _encoder(values[place], read_as[place], settings)
+            rounding[variables[place]][keyed[variables[place]][0]] = steps
     if set_aside and judged:
         looked_at = Parallel(n_jobs=min(n_jobs, len(judged)))(
             delayed(isolated)(
@@ -178,20 +183,29 @@ def prepare(
         )
         alone[:, judged] = np.stack(looked_at, axis=1)
     alone[:, judged] |= _are_mostly(alone[:, judged])[:, None]
-    encoders, blocks, log_units = [], [], 0.0
+    encoders, log_units = [], 0.0
     for place, own in enumerate(values):
         if alone[:, place].any():
             own[alone[:, place]] = np.nan
             fitted[place] = _encoder(own, read_as[place], settings)
         encoder = fitted[place]
-        blocks.append(encoder.encode(own))
-        log_units += encoder.log_units(own, blocks[-1])
+        # Own units are not needed any more, and a table may be large.
+        values[place] = encoder.encode(own)
+        log_units += encoder.log_units(own, values[place])
         order = keyed[variables[place]][0]
         encoders.append(Encoder(tuple(part.moved(order) for part in encoder.parts)))
     aside = np.zeros_like(alone)
     aside[np.ix_(rows, variables)] = alone
     return Prepared(
-        observations, columns, variables, rows, tuple(encoders), tuple(blocks), log_units, aside
+        observations,
+        columns,
+        variables,
+        rows,
+        tuple(encoders),
+        tuple(values),
+        log_units,
+        aside,
+        tuple(rounding),
     )
 
 
@@ -314,11 +328,13 @@ def _order_columns(
     return order, tuple(keys[j] for j in order)
 
 
-def _order_rows(blocks: list[Floats]) -> Integers:
+def _order_rows(blocks: Iterable[Floats]) -> Integers:
     """Rows by their first column, then by the next where they tie; missing values come last."""
-    first = blocks[0][:, 0]
+    rest = iter(blocks)
+    begin = next(rest)
+    first = begin[:, 0]
     order = np.argsort(first, kind="stable")
     tied = np.diff(first[order]) == 0
     if tied.any() or np.isnan(first).any():
-        order = np.lexsort(np.hstack(blocks).T[::-1])
+        order = np.lexsort(np.hstack([begin, *rest]).T[::-1])
     return order.astype(np.int64)

@@ -34,11 +34,6 @@ _SEED = 0
 _STICKS_OUT = 8
 
 
-def spread_ties(block: Floats) -> Floats:
-    """The block (N, d) with its rounded columns spread; the same block where there are none."""
-    return spread_by(block, rounding_steps(block))
-
-
 def rounding_steps(block: Floats) -> Floats:
     """The rounding step of each column (d,), 0 for one that was not rounded."""
     return np.array([rounding_step(column) for column in block.T])

@@ -43,6 +43,19 @@ def codes_of_parents(states: Integers, adjacency: Bools, domain_sizes: Sequence[
     return codes
 
 
+def n_configurations(adjacency: Bools, domain_sizes: Sequence[int]) -> list[int]:
+    """How many configurations each pa(X_i) has.
+
+    Examples
+    --------
+    >>> n_configurations(np.array([[True, False], [True, True], [False, False]]), (2, 3))
+    [2, 6, 1]
+    """
+    return [
+        prod(domain_sizes[j] for j in np.flatnonzero(parents).tolist()) for parents in adjacency
+    ]
+
+
 def flat(states: Integers, sizes: Sequence[int]) -> Integers:
     """Rows of states (T, m) as joint states (T,): their places in a table of these sizes.
 

@@ -17,7 +17,7 @@ import numpy as np
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.joint import Joint
-from mixoracle.model.joint_states import codes_of_parents, states_of_cells
+from mixoracle.model.joint_states import codes_of_parents, n_configurations, states_of_cells
 from mixoracle.model.responsibilities import Shares, log_joint, share_out
 from mixoracle.model.row_posterior import RowInference
 from mixoracle.settings import Budget
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Entries of one chunk of the rows × joint states matrix, and of all densities: about 64 MB.
 _CHUNK_ENTRIES = 8_000_000
 # Up to so many joint states a row is compared with all of them, as in learning.
-_MOST_LISTED = Budget().compared
+_MOST_LISTED = Budget().listed
 
 
 class Posterior(Protocol):
@@ -78,9 +78,8 @@ Inference = Callable[[Sequence[Floats]], Posterior]
 def inference_of(adjacency: Bools, joint: Joint) -> tuple[Inference, int]:
     """How rows are shared out by Γ and P(H), and how many numbers that takes for each row."""
     if joint.n_joint > _MOST_LISTED:
-        return RowInference(adjacency, joint.domain_sizes, joint.factors()).posterior, len(
-            adjacency
-        )
+        inference = RowInference(adjacency, joint.domain_sizes, joint.factors())
+        return inference.posterior, sum(n_configurations(adjacency, joint.domain_sizes))
     table = joint.table.ravel()
     cells = np.flatnonzero(table > 0)
     states = states_of_cells(cells, joint.domain_sizes)
@@ -98,6 +97,14 @@ def posterior_chunks(
     model: LatentModel, blocks: Sequence[Floats]
 ) -> Iterator[tuple[slice, Posterior]]:
     """Some rows at a time, and their states; ``blocks`` are in the order of the model."""
+    for rows, _, posterior in density_chunks(model, blocks):
+        yield rows, posterior
+
+
+def density_chunks(
+    model: LatentModel, blocks: Sequence[Floats]
+) -> Iterator[tuple[slice, list[Floats], Posterior]]:
+    """The same with the log densities in the components of each variable."""
     if model.components is None:
         raise InvalidInputError(
             "posteriors need a model with components; this one has none: learn it from data"
@@ -117,7 +124,8 @@ def posterior_chunks(
                 held.log_density(block[rows])
                 for held, block in zip(model.components, blocks, strict=True)
             ]
-            yield rows, infer(densities)
+            posterior = infer(densities)
+        yield rows, densities, posterior
 
 
 def most_likely_states(model: LatentModel, blocks: Sequence[Floats]) -> Integers:

@@ -9,7 +9,7 @@ whose values are usual one by one but not together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -155,18 +155,16 @@ def learned_reading(
     """
     held = model.components or ()
     seen = without_repeated(blocks, repeated)
-    kept = [np.where(aside[:, [i]], np.nan, block) for i, block in enumerate(seen)]
-    usual = []
-    for components, block in zip(held, kept, strict=True):
-        whole = ~np.isnan(block).any(axis=1)
-        least = best_log_density(components, block[whole]).min() if whole.any() else _NOTHING
-        usual.append(float(least) - MARGIN)
-    together = float(_joint_fit(model, kept).min()) - MARGIN if held else _NOTHING
+    kept = [
+        np.where(aside[:, [i]], np.nan, block) if aside[:, i].any() else block
+        for i, block in enumerate(seen)
+    ]
+    usual, together = _least_likely(model, kept) if held else ((), _NOTHING)
     return Reading(
         tuple(map(tuple, columns)),
         tuple(map(tuple, levels)),
         tuple(limits),
-        tuple(usual),
+        usual,
         together,
         exposure,
         repeated,
@@ -185,13 +183,11 @@ def unlike(model: LatentModel, reading: Reading, blocks: Sequence[Floats]) -> Bo
     The last column is for rows whose values are usual, but not together.
     """
     answer = np.zeros((len(blocks[0]), len(blocks) + 1), dtype=bool)
-    for i, (components, block, limit) in enumerate(
-        zip(model.components or (), blocks, reading.usual, strict=True)
-    ):
-        whole = ~np.isnan(block).any(axis=1)
-        answer[whole, i] = best_log_density(components, block[whole]) < limit
-    usual = ~answer.any(axis=1)
-    answer[usual, -1] = _joint_fit(model, [block[usual] for block in blocks]) < reading.together
+    for rows, best, fit in _fits(model, blocks):
+        for i, (block, limit) in enumerate(zip(blocks, reading.usual, strict=True)):
+            whole = ~np.isnan(block[rows]).any(axis=1)
+            answer[rows, i] = whole & (best[i] < limit)
+        answer[rows, -1] = ~answer[rows].any(axis=1) & (fit < reading.together)
     return answer
 
 
@@ -228,23 +224,43 @@ def best_log_density(components: ComponentSet, block: Floats) -> Floats:
     """The log density of each row in its best component; 0 where nothing of it was seen."""
     # A value far from everything may overflow its own distance: it is then as unlikely as can be.
     with np.errstate(over="ignore", invalid="ignore"):
-        density = np.nan_to_num(components.log_density(block), nan=-np.inf)
-    return np.asarray(density.max(axis=1))
+        return _best(components.log_density(block))
 
 
-def _joint_fit(model: LatentModel, blocks: Sequence[Floats]) -> Floats:
-    """How much less likely each row is than its values in their best components, in nats."""
-    from mixoracle.model.posterior import posterior_chunks
+def _best(density: Floats) -> Floats:
+    """The largest log density (N,) of each row among (N, k)."""
+    return np.asarray(np.nan_to_num(density, nan=-np.inf).max(axis=1))
 
-    if not len(blocks[0]):
-        return np.zeros(0)
-    apart = np.zeros(len(blocks[0]))
-    for components, block in zip(model.components or (), blocks, strict=True):
-        apart += best_log_density(components, block)
-    fit = np.empty(len(blocks[0]))
-    for rows, posterior in posterior_chunks(model, blocks):
-        fit[rows] = posterior.log_likelihood - apart[rows]
-    return np.nan_to_num(fit, nan=-np.inf)
+
+def _least_likely(model: LatentModel, blocks: Sequence[Floats]) -> tuple[tuple[float, ...], float]:
+    """What every value has at least in its best component, and all of a row together, less a bit.
+
+    A variable without a whole value has no such limit.
+    """
+    least, together = np.full(len(blocks), np.inf), np.inf
+    for rows, best, fit in _fits(model, blocks):
+        for i, block in enumerate(blocks):
+            whole = ~np.isnan(block[rows]).any(axis=1)
+            least[i] = min(least[i], best[i][whole].min(initial=np.inf))
+        together = min(together, fit.min(initial=np.inf))
+    usual = np.where(np.isfinite(least), least, _NOTHING) - MARGIN
+    return tuple(usual.tolist()), float(together) - MARGIN
+
+
+def _fits(
+    model: LatentModel, blocks: Sequence[Floats]
+) -> Iterator[tuple[slice, list[Floats], Floats]]:
+    """Some rows at a time, with how likely their values are, apart and together.
+
+    Apart is the log density of each value in its best component, (r,) for each X_i; together is how
+    much less likely the row is, in nats.
+    """
+    from mixoracle.model.posterior import density_chunks
+
+    for rows, densities, posterior in density_chunks(model, blocks):
+        best = [_best(density) for density in densities]
+        fit = posterior.log_likelihood - np.sum(best, axis=0)
+        yield rows, best, np.nan_to_num(fit, nan=-np.inf)
 
 
 def _or_none(limit: float) -> float | None:

@@ -26,7 +26,7 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.model.elimination import Factor
-from mixoracle.model.joint_states import codes_of_parents, states_of_cells
+from mixoracle.model.joint_states import codes_of_parents, n_configurations, states_of_cells
 from mixoracle.model.responsibilities import share_out
 
 # A state less likely than the best by so many nats is not open: two billionths. Two latents that
@@ -81,10 +81,11 @@ class RowPosterior:
         """P(configuration of pa(X_i) | row) for each observed variable, (N, k_i) each."""
         rows, states, shares = self.shared_out()
         codes = codes_of_parents(states, adjacency, domain_sizes)
-        sizes = np.array(domain_sizes, dtype=np.int64)
         return [
-            _added_up(rows, code, shares, (len(self.best), int(np.prod(sizes[parents]))))
-            for code, parents in zip(codes.T, adjacency, strict=True)
+            _added_up(rows, code, shares, (len(self.best), n_codes))
+            for code, n_codes in zip(
+                codes.T, n_configurations(adjacency, domain_sizes), strict=True
+            )
         ]
 
 
@@ -261,6 +262,8 @@ def _strides(reach: Bools, sizes: Sequence[int]) -> Integers:
 
 def _made_finite(density: Floats) -> Floats:
     """Densities (N, k) in which nothing is impossible; a row that is so everywhere says nothing."""
+    if density.size and density.max() - density.min() < _IMPOSSIBLE:
+        return density
     peak = np.fmax.reduce(density, axis=1, keepdims=True)
     is_possible = np.isfinite(peak)
     low = np.where(is_possible, peak - _IMPOSSIBLE, 0.0)

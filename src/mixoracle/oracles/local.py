@@ -2,15 +2,18 @@
 
 Where the labels of single variables are beyond doubt for nearly all rows, pairs of variables show
 the latents (:mod:`~mixoracle.decoding.local`), and nothing needs the components over all of X. The
-answer stands if every variable has one label for each configuration of its parents. It also stands
-if not, where there are too many joint states for anything else: variables whose labels do not fit
-then have the parents that the evidence of their own components chooses, which is reported.
+answer stands if every variable has one label for each configuration of its parents, or, while two
+children of each latent do, one for several whose components overlap. It also stands if not, where
+there are too many joint states for anything else: variables whose labels do not fit then have the
+parents that the evidence of their own components chooses, which is reported.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -24,7 +27,13 @@ from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
 from mixoracle.model.joint import emptiness
-from mixoracle.model.joint_states import codes_of_parents, distinct_rows, flat, numbered_columns
+from mixoracle.model.joint_states import (
+    codes_of_parents,
+    distinct_rows,
+    flat,
+    n_configurations,
+    numbered_columns,
+)
 from mixoracle.model.row_posterior import RowInference
 from mixoracle.oracles.candidate import (
     Assignment,
@@ -38,6 +47,8 @@ from mixoracle.settings import Settings
 
 # A label is beyond doubt if it is that of 999 in 1 000 such rows.
 _BEYOND_DOUBT = 0.999
+# So many latents are looked at together: one that three others determine is seen.
+_TOGETHER = 4
 
 
 @dataclass(frozen=True)
@@ -89,18 +100,25 @@ class LocalAnswer:
         variables stay dependent, is left to others to judge; so are the states of a latent that one
         variable alone shows.
         """
-        if self.explanation.misfits or self.n_joint > settings.budget.joint_states:
-            return not self.explanation.misfits
-        if np.any(self.explanation.adjacency.sum(axis=0) == 1):
+        if self.explanation.unexplained or self.n_joint > settings.budget.joint_states:
+            return not self.explanation.unexplained
+        fitting = np.delete(self.explanation.adjacency, self.explanation.misfits, axis=0)
+        if np.any(fitting.sum(axis=0) < 2):
             return False
-        sizes = self.explanation.domain_sizes
-        rows = np.bincount(flat(self.explanation.states, sizes), minlength=self.n_joint)
-        missed = emptiness(rows.reshape(sizes).astype(np.float64))
-        # So many labels do not fit together by chance, whichever joint states are rare.
-        is_full = missed <= settings.priors.same_evidence or (
-            np.count_nonzero(rows) >= settings.priors.many_seen
-        )
-        return bool(is_full) and self._explains_all(settings)
+        return self._is_full(settings) and self._explains_all(settings)
+
+    def _is_full(self, settings: Settings) -> bool:
+        """Whether a few latents together are in every joint state that should be there.
+
+        All of them together are not: most joint states of many dependent latents are rare.
+        """
+        sizes = np.array(self.explanation.domain_sizes, dtype=np.int64)
+        for chosen in map(list, combinations(range(len(sizes)), min(len(sizes), _TOGETHER))):
+            own = sizes[chosen].tolist()
+            rows = np.bincount(flat(self.explanation.states[:, chosen], own), minlength=prod(own))
+            if emptiness(rows.reshape(own).astype(np.float64)) > settings.priors.same_evidence:
+                return False
+        return True
 
     def _explains_all(self, settings: Settings) -> bool:
         """Whether no two variables are dependent beyond their labels, in some of the rows."""
@@ -125,7 +143,8 @@ class LocalAnswer:
 
     def candidate(self, source: str, run: Run) -> Candidate:
         """The answer in the order of the observations."""
-        found, back = self.explanation, self.prepared.places
+        found, prepared = self.explanation, self.prepared
+        back = prepared.places
         graph = Bipartite(found.adjacency[back], found.domain_sizes, 0.0, "decoded")
         certainty = np.array([merging.confidence for merging in self.labelling.mergings])[back]
         counts = DecodedCounts(
@@ -136,9 +155,11 @@ class LocalAnswer:
             Rivals((graph,), (0.0,)),
         )
 
+        infer = self._inference_of_all(run.settings)
+
         @cache
         def own_states() -> Integers:
-            return self.prepared.in_own_order(self._states_of_all(run.settings))
+            return prepared.in_own_order(infer())
 
         def assign(_graph: Bipartite) -> Assignment:
             return Assignment(counts, flat(own_states(), found.domain_sizes))
@@ -153,36 +174,42 @@ class LocalAnswer:
             own_states=own_states,
         )
 
-    def _states_of_all(self, settings: Settings) -> Integers:
-        """The joint state (N, m) of every prepared row, those not searched included."""
+    def _inference_of_all(self, settings: Settings) -> Callable[[], Integers]:
+        """What finds the joint state (N, m) of every prepared row, those not searched included.
+
+        It outlives the statistics of the searched rows, which are too large to be kept.
+        """
         found, prepared = self.explanation, self.prepared
         if len(found.states) == prepared.n_samples:
-            return found.states
-        codes = self._codes()
+            return lambda: found.states
+        codes, n_codes = self._codes(), self._n_codes()
         components = [
-            variable.family.components(pool(held, code, n_codes), merging.prior)
-            for variable, held, code, n_codes, merging in zip(
+            variable.family.components(pool(held, code, n), merging.prior)
+            for variable, held, code, n, merging in zip(
                 self.rows,
                 self.labelling.features,
                 codes.T,
-                self._n_codes(),
+                n_codes,
                 self.labelling.mergings,
                 strict=True,
             )
         ]
         # A configuration that no row has is unknown, and nothing may be put there.
         unseen = [
-            np.bincount(code, minlength=n) == 0
-            for code, n in zip(codes.T, self._n_codes(), strict=True)
+            np.bincount(code, minlength=n) == 0 for code, n in zip(codes.T, n_codes, strict=True)
         ]
-        inference = RowInference(found.adjacency, found.domain_sizes, ())
-        states = np.empty((prepared.n_samples, len(found.domain_sizes)), dtype=np.int64)
-        for some in prepared.chunks(sum(self._n_codes()), settings.budget.chunk_entries):
-            densities = prepared.log_densities(components, some)
-            for density, never in zip(densities, unseen, strict=True):
-                density[:, never] = -np.inf
-            states[some] = inference.posterior(densities).best
-        return states
+
+        def infer() -> Integers:
+            inference = RowInference(found.adjacency, found.domain_sizes, ())
+            states = np.empty((prepared.n_samples, len(found.domain_sizes)), dtype=np.int64)
+            for some in prepared.chunks(sum(n_codes), settings.budget.chunk_entries):
+                densities = prepared.log_densities(components, some)
+                for density, never in zip(densities, unseen, strict=True):
+                    density[:, never] = -np.inf
+                states[some] = inference.posterior(densities).best
+            return states
+
+        return infer
 
     def _codes(self) -> Integers:
         """The configuration of pa(X_i) in each searched row, (N, n)."""
@@ -191,8 +218,7 @@ class LocalAnswer:
 
     def _n_codes(self) -> list[int]:
         """How many configurations each pa(X_i) has."""
-        sizes = np.array(self.explanation.domain_sizes, dtype=np.int64)
-        return [int(np.prod(sizes[parents])) for parents in self.explanation.adjacency]
+        return n_configurations(self.explanation.adjacency, self.explanation.domain_sizes)
 
     def _repairs(self) -> tuple[str, ...]:
         """Which labels did not fit, in words."""
