@@ -90,3 +90,9 @@ def test_labels_that_fit_badly_are_no_reason_for_thousands_of_joint_states():
     rough = LocalAnswer.of(search.prepared, search.rows, search.alone(), run.settings)
     assert rough.explanation.misfits
     assert not rough.is_only_one(run.settings)
+
+
+def test_a_missing_joint_state_is_no_reason_for_a_latent_behind_each_variable():
+    # Of 20 joint states one has no row, so that three variables show 19 components each.
+    problem = paper_problem(2, 5, 6, n_samples=1000, random_state=77)
+    assert quick_answer(problem.observations)[1] is None

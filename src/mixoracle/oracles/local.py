@@ -101,7 +101,7 @@ class LocalAnswer:
         variable alone shows.
         """
         if self.explanation.unexplained or self.n_joint > settings.budget.joint_states:
-            return not self.explanation.unexplained
+            return False
         fitting = np.delete(self.explanation.adjacency, self.explanation.misfits, axis=0)
         if np.any(fitting.sum(axis=0) < 2):
             return False

@@ -60,7 +60,7 @@ Change = tuple[Bools, Integers]
 
 def climbed(solver: Solver, start: Solution) -> Solution:
     """The best solution that changes lead to; ``start`` itself where there is none better."""
-    return _Climb(solver, start).run()
+    return _Climb(replace(solver, prepared=start.prepared), start).run()
 
 
 @dataclass(frozen=True, eq=False)
