@@ -64,3 +64,11 @@ def test_counted_tables_are_those_of_the_whole_table():
         np.testing.assert_allclose(
             counts.marginal(latents).table, whole.marginal(latents).table, atol=1e-12
         )
+
+
+def test_parents_whose_table_no_memory_holds_are_passed_over():
+    sizes = (2, 2, 2000, 2000, 2000, 2000)
+    states = np.random.default_rng(0).integers(0, sizes, (400, 6))
+    states[:, 1] = states[:, 0]
+    found = learn(StateCounts(states, sizes), 400, "orders")
+    assert found.undirected == {frozenset((0, 1))}

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from math import inf, prod
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -34,6 +35,8 @@ _SMALLEST_PENALISED_SAMPLE = 2.0
 PRIOR_WEIGHTS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 # BDeu whose prior weight is chosen by the data.
 ADAPTIVE = "adaptive"
+# Of a table of a latent and its parents, 8 MB; no sample shows so many combinations.
+MOST_ENTRIES = 2**20
 
 
 class Distribution(Protocol):
@@ -97,10 +100,12 @@ class TableScore(ABC):
         """F of the set of latents whose marginal table is given."""
 
     def local(self, node: int, parents: Iterable[int], /) -> float:
-        """F(parents ∪ {node}) − F(parents)."""
+        """F(parents ∪ {node}) − F(parents); −∞ where no memory has room for such a table."""
         below = sum(1 << parent for parent in set(parents))
         if below >> node & 1:
             raise InvalidInputError(f"node {node} cannot be its own parent")
+        if prod(self.joint.domain_sizes[j] for j in (*bits(below), node)) > MOST_ENTRIES:
+            return -inf
         return self._cached(below | 1 << node) - self._cached(below)
 
     def _cached(self, subset: int) -> float:
