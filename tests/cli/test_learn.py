@@ -449,6 +449,18 @@ def test_what_is_registered_is_in_the_help_and_is_accepted(run, problem, monkeyp
     assert "'quickly'" in unknown.stderr
 
 
+def test_starts_and_rows_that_were_not_seen_are_told(run, problem, tmp_path):
+    result = learn(run, problem, "--out", "result", "--starts", 2, "--held-out")
+    assert result.exit_code == 0, result.output
+    evidence = json.loads((tmp_path / "result" / "evidence.json").read_text())
+    assert evidence["n_starts"] == 2
+    told = [note for note in evidence["notes"] if "cases that were not learned from" in note]
+    rivals = ("one hidden cause for everything", "no hidden cause", "a continuous cause")
+    assert [next(r for r in rivals if r in note) for note in told] == list(rivals)
+    assert all(" better than " in note for note in told)
+    assert "cases that were not learned from" in result.output
+
+
 def test_bootstrap_shows_what_is_found_again(run, problem, tmp_path):
     result = learn(run, problem, "--out", "result", "--bootstrap", 2)
     assert result.exit_code == 0, result.output

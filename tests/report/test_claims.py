@@ -74,7 +74,7 @@ def pair(claim, adjacency=0.99, forward=0.97, backward=0.02, ends=(0, 1), **othe
         (
             pair(Claim.NOT_SEEN, 0.996),
             "A direct effect between H1 and H2 (support > 0.99) is likely, although it is too weak "
-            "to be in the graph that fits best by BIC.",
+            "to be in the graph that scores best.",
         ),
         (
             pair(Claim.NOT_SEEN, 0.3, visible=1.0),

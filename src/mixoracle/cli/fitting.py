@@ -89,6 +89,9 @@ def learn_into(
     learner, evidence, probabilities = fit(given, tell, settings)
     if settings.get("bootstrap"):
         evidence = replace(evidence, support=resampled(learner, tell, settings, kept))
+    if settings.get("held_out"):
+        judged = learner.held_out(random_state=settings["seed"])
+        evidence = replace(evidence, notes=(*evidence.notes, *judged.sentences()))
     if given.chunked is not None:
         evidence = _with_states(folder, learner.model_, given.chunked, evidence, settings, tell)
     tell(WRITING)
@@ -127,6 +130,7 @@ def fit(
         exposure=settings.get("exposure"),
         n_latents=settings.get("latents"),
         domain_sizes=settings.get("sizes"),
+        n_init=settings.get("starts") or "auto",
         time_limit=settings.get("time_limit"),
         memory_limit=_bytes(settings.get("memory_limit")),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mixoracle.cli.judging import judging_options
 from mixoracle.cli.tables import data_files, table_options
 from mixoracle.cli.terminal import (
     answer,
@@ -251,20 +252,7 @@ def _sizes(
     callback=_sizes,
     help="How many states the hidden causes should have, such as 3,2,2; in any order.",
 )
-@click.option(
-    "--alternatives",
-    is_flag=True,
-    help="Leave the other candidates as models in OUT/alternatives/1, 2, …, best first.",
-)
-@click.option(
-    "--bootstrap",
-    type=_AT_LEAST_ONE,
-    metavar="B",
-    help="Learn again from B halves of the cases, and show how often each finding comes back.",
-)
-@click.option(
-    "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is kept."
-)
+@judging_options
 @click.option("--dry-run", is_flag=True, help="Show how the data were read, and learn nothing.")
 @output_options
 def command(

@@ -141,7 +141,7 @@ def _not_seen(names: Sequence[str], pairs: Sequence[PairSupport]) -> list[str]:
         rest = [pair for pair in pairs if pair not in likely]
         weak = (
             f"A direct effect between {named} is likely, although it is too weak to be in the "
-            "graph that fits best by BIC."
+            "graph that scores best."
         )
         return [weak, *_not_seen(names, rest)]
     if not pairs:

@@ -61,6 +61,26 @@ class HeldOut:
         n_rows = sum(part.n_rows for part in parts)
         return cls(average("than_one_latent"), without, average("than_continuous"), n_rows, better)
 
+    def sentences(self) -> tuple[str, ...]:
+        """A line for each rival that exists.
+
+        Examples
+        --------
+        >>> HeldOut(None, -1.25, None, 100, 0.9).sentences()[0][-45:]
+        'worse than no hidden cause by 1.2 nats a case'
+        """
+        rivals = (
+            ("one hidden cause for everything", self.than_one_latent),
+            ("no hidden cause", self.than_no_latent),
+            ("a continuous cause", self.than_continuous),
+        )
+        return tuple(
+            f"on {self.n_rows:,} cases that were not learned from, the answer is "
+            f"{'better' if gain >= 0 else 'worse'} than {rival} by {abs(gain):.2g} nats a case"
+            for rival, gain in rivals
+            if gain is not None
+        )
+
 
 def judge(
     train: Prepared,
