@@ -107,7 +107,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         How finely the data are believed: as at most so many rows, however many there are. None
         takes every row for what it is. So does "auto", unless components have another shape than
         their family: then coarser answers stand beside the finest, and the one is taken that
-        explains best what goes together in several variables.
+        explains best the dependence among several variables.
     exposure : str, optional
         The column that says out of how much each row's counts are (a depth, a time), or "total"
         for the total of all counts of the row. Counts are then Poisson or negative binomial for

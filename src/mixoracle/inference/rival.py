@@ -1,11 +1,11 @@
-"""A rival without causes: whether something continuous explains better what goes together.
+"""A rival without causes: whether something continuous explains the dependence better.
 
 Many states in a row are what any mixture makes of a cause that is not discrete. So the learned
 model is held against ones that let measurements depend on each other without any state. If all
 coordinates may be jointly normal within a state, states that are pieces of something continuous
 are better joined, along a line to one, along a curve to a few, while real states stay apart. For
 single columns the normal scores of their ranks are a further rival [1]_. Each is asked how much of
-what goes together it explains: the mean log ratio of the joint density to the product of the
+the dependence it explains: the mean log ratio of the joint density to the product of the
 variables' own, for which each variable is taken as a mixture or as normal, whichever fits it
 better. Every parameter is charged for as BIC does. A last rival lets each row go on from the one
 before (:mod:`~mixoracle.inference.succession`).
@@ -49,7 +49,7 @@ _UNREAD = "so do not read the states as separate findings"
 def check(
     prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings = Settings()
 ) -> Verdict:
-    """Whether states explain more of what goes together than a continuous cause would."""
+    """Whether states explain more of the dependence than a continuous cause would."""
     whole = np.flatnonzero(~_has_gaps(prepared))
     looked_at = whole[some_rows(len(whole), settings.budget.search_rows)]
     together = np.hstack([block[looked_at] for block in prepared.blocks])
@@ -130,8 +130,8 @@ def _log_joined(
     """The mean log density, charged for, if states are joined that a joint normal does better for.
 
     Minus infinity if many rows are in states that stay apart: then these are no pieces of something
-    continuous, whatever goes together within them. If only some of the rows can be looked at, what
-    is gained there over ``by_model`` (N,), the log density by states, is taken for all.
+    continuous, however dependent they are within. If only some of the rows can be looked at, what is
+    gained there over ``by_model`` (N,), the log density by states, is taken for all.
     """
     n_rows, width = together.shape
     family = GaussianFamily(width, priors=settings.priors)

@@ -1,4 +1,4 @@
-"""How well an answer explains what goes together, whatever the shape of its components.
+"""How well an answer explains the dependence among variables, whatever the shape of its components.
 
 A family that does not fit needs several of its components for one of the data's. Which of them a
 row is in then says nothing about the other variables: given the hidden state they are independent.

@@ -61,7 +61,7 @@ class Candidate:
         coarser.
     merit : float, optional
         By which candidates are ranked where the evidence cannot be relied on: how well they explain
-        what goes together (:mod:`mixoracle.labels.association`).
+        dependence (:mod:`mixoracle.labels.association`).
     own_states : function that returns an (N, m) array, optional
         The states of the latents of ``graph`` in each sample, where there are too many joint states
         to number them.
