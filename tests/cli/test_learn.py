@@ -168,10 +168,16 @@ def test_the_exit_code_is_the_learners_own_judgement(run, tmp_path):
         data = tmp_path / f"p{seed}" / "data.csv"
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            LatentGraphLearner(random_state=0).fit(Observations.read(data))
+            learner = LatentGraphLearner(random_state=0).fit(Observations.read(data))
         failed = any(issubclass(w.category, AssumptionWarning) for w in caught)
+        failed |= learner.verdict_.level == "doubt"
         result = run("learn", data, "--out", f"r{seed}", "--strict", "--quiet")
         assert result.exit_code == (3 if failed else 0)
+
+
+def test_an_answer_that_is_not_believed_exits_with_3_under_strict(run, problem):
+    few = ("--out", "result", "--max-components", 2, "--strict", "--quiet")
+    assert learn(run, problem, *few).exit_code == 3
 
 
 def test_a_result_is_never_overwritten_without_force(run, problem, learned, tmp_path):

@@ -96,3 +96,9 @@ def test_a_missing_joint_state_is_no_reason_for_a_latent_behind_each_variable():
     # Of 20 joint states one has no row, so that three variables show 19 components each.
     problem = paper_problem(2, 5, 6, n_samples=1000, random_state=77)
     assert quick_answer(problem.observations)[1] is None
+
+
+def test_a_latent_behind_each_variable_is_no_answer():
+    # Of so few rows any labels are more than can be compared.
+    problem = paper_problem(3, 8, 3, n_samples=40, random_state=5)
+    assert quick_answer(problem.observations)[1] is None

@@ -34,7 +34,10 @@ _OPTIONS = (
         help="Learn again from B halves of the cases, and show how often each finding comes back.",
     ),
     click.option(
-        "--strict", is_flag=True, help="Exit with 3 if an assumption fails; the result is kept."
+        "--strict",
+        is_flag=True,
+        help="Exit with 3 if an assumption fails or the answer is not to be believed; the result "
+        "is kept.",
     ),
 )
 

@@ -332,7 +332,7 @@ def _learn(
     as_json: bool,
     settings: dict[str, Any],
 ) -> bool:
-    """Learn, write, report; return whether an assumption that matters failed."""
+    """Learn, write, report; return whether the answer is refused."""
     from mixoracle.cli.fitting import PLANS, kept_resamples, learn_into
     from mixoracle.report import text
     from mixoracle.report.folder import new_folder
@@ -351,7 +351,7 @@ def _learn(
         if note not in given.notes:
             terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
     terminal.print(text.summary(result.model, evidence, out))
-    return bool(evidence.failure)
+    return evidence.is_refused
 
 
 def _show_read(terminal: Console, given: Input) -> None:

@@ -96,7 +96,11 @@ def report(result: Path, figures: bool, quiet: bool, as_json: bool) -> None:
 
 @click.command("check", epilog=example("mixoracle check result"))
 @click.argument("result", type=click.Path())
-@click.option("--strict", is_flag=True, help="Exit with 3 if an assumption fails that matters.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 3 if an assumption fails that matters, or the answer is not to be believed.",
+)
 @output_options
 def check(result: str, strict: bool, quiet: bool, as_json: bool) -> None:
     """Explain each assumption behind RESULT, a folder that learn made, and its verdict."""
@@ -108,4 +112,4 @@ def check(result: str, strict: bool, quiet: bool, as_json: bool) -> None:
     terminal = answer({"verdicts": text.verdict_documents(verdicts)}, quiet, as_json)
     terminal.print(text.verdicts_explained(verdicts))
     terminal.print(text.trust_panel(held.model, held.evidence))
-    leave_if_failed(strict and bool(held.evidence.failure))
+    leave_if_failed(strict and held.evidence.is_refused)

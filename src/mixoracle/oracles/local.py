@@ -137,9 +137,15 @@ class LocalAnswer:
     def is_only_one(self, settings: Settings) -> bool:
         """Whether there are too many joint states for any other way.
 
-        Labels that fit badly suggest many; so the rows must show that many, too.
+        Labels that fit badly suggest many; so the rows must show that many, too. A latent behind
+        each variable, as labels of too few rows suggest it, explains nothing that they share.
         """
-        return self.n_joint > settings.budget.joint_states and are_shattered(self.seen, settings)
+        children = self.explanation.adjacency.sum(axis=0)
+        return (
+            self.n_joint > settings.budget.joint_states
+            and bool(np.median(children) > 1)
+            and are_shattered(self.seen, settings)
+        )
 
     def candidate(self, source: str, run: Run) -> Candidate:
         """The answer in the order of the observations."""

@@ -246,6 +246,11 @@ class Evidence:
         """The assumptions that do not hold."""
         return tuple(verdict for verdict in self.verdicts if verdict.holds is False)
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether an assumption that matters failed, or the answer is not to be believed."""
+        return bool(self.failure) or (self.verdict is not None and self.verdict.level == "doubt")
+
     def to_json(self) -> dict[str, Any]:
         """A JSON document that :meth:`from_json` reads back."""
         return {"format": EVIDENCE_FORMAT, "version": EVIDENCE_VERSION, **asdict(self)}
