@@ -130,8 +130,8 @@ def _log_joined(
     """The mean log density, charged for, if states are joined that a joint normal does better for.
 
     Minus infinity if many rows are in states that stay apart: then these are no pieces of something
-    continuous, however dependent they are within. If only some of the rows can be looked at, what is
-    gained there over ``by_model`` (N,), the log density by states, is taken for all.
+    continuous, however dependent they are within. If only some of the rows can be looked at, what
+    is gained there over ``by_model`` (N,), the log density by states, is taken for all.
     """
     n_rows, width = together.shape
     family = GaussianFamily(width, priors=settings.priors)
