@@ -178,3 +178,15 @@ def test_only_observed_variables_can_be_asked_about(member):
 def test_it_shows_its_settings():
     shown = repr(ProjectionOracle(max_components=7, max_starts=2))
     assert shown == "ProjectionOracle(max_components=7, max_starts=2)"
+
+
+def test_where_it_starts_is_for_its_own_seed_to_say():
+    prepared = prepare(item_problem(2, 8, n_samples=300, random_state=3).observations)
+
+    def found(learners_seed, own_seed=None, start=0):
+        run = Run(np.random.default_rng(learners_seed), start=start)
+        oracle = ProjectionOracle(max_starts=1, random_state=own_seed)
+        return oracle.candidates(prepared, run)[0].log_evidence
+
+    assert found(0) == found(1)
+    assert len({found(0), found(0, own_seed=7), found(0, start=1)}) == 3

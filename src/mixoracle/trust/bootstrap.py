@@ -38,6 +38,7 @@ from mixoracle.solving import Solution, Solver
 from mixoracle.trust.aligning import Sighting, align
 from mixoracle.trust.held_out import HeldOut, judge
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
+from mixoracle.trust.starts import solve_from_starts
 
 # The interval of a probability holds this share of the halves.
 COVERAGE = 0.95
@@ -336,7 +337,7 @@ class Resampler:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AssumptionWarning)
             warnings.simplefilter("ignore", DataWarning)
-            return solver.solve_all(self.oracle.candidates(some, run))[0]
+            return solve_from_starts(solver, self.oracle, 1).solutions[0]
 
     def _refuse_too_few(self) -> None:
         if self.prepared.n_samples < FEWEST_ROWS:
