@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import json
 import pkgutil
 import re
@@ -131,3 +132,14 @@ def test_the_picture_of_the_model_is_what_its_script_draws():
 def test_the_citation_has_the_version_of_the_package():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {mixoracle.__version__}\n" in citation
+
+
+def test_every_public_name_has_an_example():
+    missing = []
+    for module in (name for name in build.MODULES if name != "mixoracle.errors"):
+        for name in build.public_names(module):
+            value = getattr(importlib.import_module(module), name.rsplit(".", maxsplit=1)[1])
+            own = [value, *vars(value).values()] if inspect.isclass(value) else [value]
+            if not any(">>>" in (inspect.getdoc(held) or "") for held in own):
+                missing.append(name)
+    assert missing == []

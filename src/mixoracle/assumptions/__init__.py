@@ -43,6 +43,12 @@ def check(model: LatentModel, order: int = 3) -> tuple[Verdict, ...]:
     """Run every check on one model, in the order in which the paper states them.
 
     ``order`` is the t of t-recovery for :func:`span_condition`.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> sorted({str(verdict.holds) for verdict in check(independent_latents())})
+    ['None', 'True']
     """
     return (
         no_twins(model),

@@ -21,6 +21,12 @@ def nondegeneracy_positive(model: LatentModel) -> Verdict:
 
     A table shows each. Of a network it is enough to look at each latent with its parents: P(h) is
     a product of their conditional tables.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> nondegeneracy_positive(independent_latents()).holds
+    True
     """
     name, label = "nondegeneracy (a)", "assump:strong:NZ"
     tables = {latents: model.joint.marginal(latents) for latents in model.joint.families()}
@@ -84,6 +90,13 @@ def nondegeneracy_distinct(model: LatentModel) -> Verdict:
     only: X_1 alone does not tell its states 1 and 2 apart, nor X_2 its states 0 and 1, and
     ``obs:counting`` fails there accordingly (k(X_1) = 2 does not divide k(X) = 3). The message
     of a failed verdict says whether the case S = X holds.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import paper_problem
+    >>> problem = paper_problem(2, 5, 3, n_samples=10, random_state=1)
+    >>> nondegeneracy_distinct(problem.model).holds
+    True
     """
     name, label = "nondegeneracy (b)", "assump:strong:SDC"
     if model.components is None:

@@ -50,6 +50,12 @@ def subset_condition(graph: LatentModel | Bipartite) -> Verdict:
 
     Where ne(H_i) ⊆ ne(H_j), the states of H_i can be renamed differently in each state of H_j
     and the renamed model has the same P(X) (``obs:ssc-assum-violated``).
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import subset_violation_a
+    >>> subset_condition(subset_violation_a()).holds
+    False
     """
     name, label = "subset condition", "assum:ssc"
     adjacency, latents, observed = named_graph(graph)
@@ -73,6 +79,12 @@ def column_independence(graph: LatentModel | Bipartite) -> Verdict:
     """The columns of Γ are linearly independent (``thm:recovery:eff``), decided in integers.
 
     Offenders are minimal dependent sets, one for each column beyond the rank.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> column_independence(independent_latents()).holds
+    True
     """
     name, label = "column independence", "thm:recovery:eff"
     adjacency, latents, _ = named_graph(graph)
@@ -94,6 +106,12 @@ def span_condition(graph: LatentModel | Bipartite, order: int = 3) -> Verdict:
     since 2s ≤ t(s - 1) + 1 for s ≥ 2.
 
     All 2^m subsets are covered, in time polynomial in m (see :mod:`mixoracle._column_matroid`).
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> span_condition(independent_latents()).holds
+    True
     """
     if order < 3:
         raise InvalidInputError(f"the span condition is about orders t of at least 3; got {order}")

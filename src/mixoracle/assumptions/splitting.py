@@ -38,6 +38,12 @@ def maximality(model: LatentModel) -> Verdict:
       and both halves would be twins: the model is maximal;
     - else look for such a T and for rows that suit it, smallest T first: what suits T suits its
       subsets, so only sets blocked by another latent have to be enlarged.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> maximality(independent_latents()).holds
+    True
     """
     name, label = "maximality", "assm:minimal"
     if no_twins(model).holds is False:

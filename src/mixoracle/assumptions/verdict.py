@@ -33,6 +33,11 @@ class Verdict:
         What breaks it, one tuple for each breach; empty unless ``holds`` is False.
     strength : float or None
         How strongly it is broken, where that can be measured: a correlation, from 0 to 1.
+
+    Examples
+    --------
+    >>> print(Verdict("no twins", "assm:twins", True, "no two latents drive the same"))
+    no twins: holds. no two latents drive the same
     """
 
     name: str

@@ -27,6 +27,13 @@ class ResolvedBackground:
     """Background knowledge about given observed variables, free of contradictions.
 
     ``driven`` and ``spared`` (n_observed, n_known) say what must be in Γ and what must not.
+
+    Examples
+    --------
+    >>> from mixoracle.background import Background, KnownLatent
+    >>> known = Background([KnownLatent("wear", ["heat"])]).resolved(["sound", "heat"])
+    >>> known.names, known.driven[:, 0].tolist()
+    (('wear',), [False, True])
     """
 
     background: Background
@@ -158,7 +165,16 @@ class ResolvedBackground:
 
 @dataclass(frozen=True)
 class Application:
-    """One Γ after background knowledge was applied."""
+    """One Γ after background knowledge was applied.
+
+    Examples
+    --------
+    >>> from mixoracle.background import Background, KnownLatent
+    >>> known = Background([KnownLatent("wear", ["heat"])]).resolved(["sound", "heat"])
+    >>> graph = Bipartite(np.array([[True], [True]]), (2,))
+    >>> known.applied_to(graph, ["H1"]).latent_names
+    ('wear',)
+    """
 
     graph: Bipartite  # with the known children added and the known non-children removed
     latent_names: tuple[str, ...]

@@ -239,7 +239,13 @@ def _refuse_both(name: str, both: Iterable[Variable]) -> None:
 
 
 def checked(knowledge: object, latent_search: object) -> Background:
-    """What is known, as :class:`Background`; refused where a search would not be told of arrows."""
+    """What is known, as :class:`Background`; refused where a search would not be told of arrows.
+
+    Examples
+    --------
+    >>> checked(None, "auto").names
+    ()
+    """
     if knowledge is None:
         return Background()
     if not isinstance(knowledge, Background):

@@ -143,6 +143,12 @@ def canonical(adjacency: Bools, domain_sizes: Sequence[int]) -> tuple[Bools, tup
 
 
 def canonical_order(adjacency: Bools, domain_sizes: Sequence[int]) -> list[int]:
-    """The latents by their children, then by their domain sizes."""
+    """The latents by their children, then by their domain sizes.
+
+    Examples
+    --------
+    >>> canonical_order(np.array([[0, 1], [1, 1]], dtype=bool), (2, 3))
+    [1, 0]
+    """
     children = [tuple(np.flatnonzero(column).tolist()) for column in adjacency.T]
     return sorted(range(len(domain_sizes)), key=lambda j: (children[j], domain_sizes[j]))

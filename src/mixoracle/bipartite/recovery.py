@@ -245,7 +245,12 @@ def _require_span_condition(answer: Bipartite, order: int) -> None:
 
 
 def check_method(method: str, argument: str = "method") -> None:
-    """Refuse what is not the name of a method; ``argument`` is what the caller calls it."""
+    """Refuse what is not the name of a method; ``argument`` is what the caller calls it.
+
+    Examples
+    --------
+    >>> check_method("blocks")
+    """
     if method != "auto" and method not in _METHODS:
         known = ", ".join(["auto", *_METHODS])
         raise InvalidInputError(f"{argument} should be one of {known}; got {method!r}")

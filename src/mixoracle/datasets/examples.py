@@ -30,7 +30,13 @@ _N_PRIME = ((-2.0, 0.49), (2.0, 0.64))
 
 @dataclass(frozen=True, eq=False)
 class LayoutExample:
-    """A run of Algorithm 1 with its answer."""
+    """A run of Algorithm 1 with its answer.
+
+    Examples
+    --------
+    >>> binary_layout().layout.shape
+    (2, 2, 2)
+    """
 
     model: LatentModel  # Γ, the domain sizes and the P(H) that the answer implies; Λ is left open
     projection: Projection  # the map L as the paper prints it, with weights of our own choice
@@ -44,12 +50,24 @@ class LayoutExample:
 
 
 def single_latent() -> LatentModel:
-    """``fig:model`` (a): one latent over X_1 and X_2, a plain mixture."""
+    """``fig:model`` (a): one latent over X_1 and X_2, a plain mixture.
+
+    Examples
+    --------
+    >>> single_latent().n_latent
+    1
+    """
     return _model([[1], [1]], [0.4, 0.6], [])
 
 
 def independent_latents() -> LatentModel:
-    """``fig:model`` (b): two independent latents, each over a variable of its own."""
+    """``fig:model`` (b): two independent latents, each over a variable of its own.
+
+    Examples
+    --------
+    >>> independent_latents().latent_graph.skeleton
+    frozenset()
+    """
     return _model([[1, 0], [0, 1]], np.outer([0.4, 0.6], [0.7, 0.3]), [])
 
 
@@ -58,6 +76,11 @@ def dependent_latents() -> LatentModel:
 
     Every pair is adjacent, so P(H) orients nothing. ne(H_3) lies within ne(H_2): Γ violates the
     subset condition, and P(H) cannot be recovered from P(X).
+
+    Examples
+    --------
+    >>> sorted(dependent_latents().latent_graph.skeleton)[:1]
+    [frozenset({0, 1})]
     """
     third = np.array([0.6, 0.4])
     first_given_third = np.array([[0.7, 0.2], [0.3, 0.8]])
@@ -67,7 +90,13 @@ def dependent_latents() -> LatentModel:
 
 
 def binary_layout() -> LayoutExample:
-    """``ex:Ph:reconstruct``: three binary latents on a triangle."""
+    """``ex:Ph:reconstruct``: three binary latents on a triangle.
+
+    Examples
+    --------
+    >>> binary_layout().model.domain_sizes
+    (2, 2, 2)
+    """
     labels = "243 434 442 324 231 113 312 121"
     # The paper lists the cells with H_1 running fastest.
     components = [1, 6, 3, 7, 5, 8, 2, 4]
@@ -75,7 +104,13 @@ def binary_layout() -> LayoutExample:
 
 
 def ternary_layout() -> LayoutExample:
-    """``example2``: two ternary latents that share X_1."""
+    """``example2``: two ternary latents that share X_1.
+
+    Examples
+    --------
+    >>> ternary_layout().model.domain_sizes
+    (3, 3)
+    """
     labels = "1213 3331 4122 2211 7212 5121 9123 8333 6332"
     components = [1, 7, 8, 4, 6, 2, 5, 3, 9]
     return _layout_example([[1, 1], [1, 0], [1, 0], [0, 1]], (3, 3), labels, components)
@@ -85,6 +120,11 @@ def nonidentifiable_a() -> LatentModel:
     """Model A of ``app:example-nonidentifiable``: violates nondegeneracy (b).
 
     X_2 has the component N'_0 in three of the four states of its parents.
+
+    Examples
+    --------
+    >>> nonidentifiable_a().n_latent
+    2
     """
     return _model([[1, 0], [1, 1]], np.full((2, 2), 0.25), [], ([0, 1], [0, 0, 0, 1]))
 
@@ -93,6 +133,11 @@ def nonidentifiable_b() -> LatentModel:
     """Model B of ``app:example-nonidentifiable``: violates nondegeneracy (a).
 
     The state H_1 = 0, H_2 = 1 has probability zero.
+
+    Examples
+    --------
+    >>> nonidentifiable_b().n_latent
+    2
     """
     return _model([[1, 0], [0, 1]], [[0.5, 0.0], [0.25, 0.25]], [(0, 1)], ([0, 1], [0, 1]))
 
@@ -103,6 +148,11 @@ def nonidentifiable_s3() -> LatentModel:
     The paper says that S_3 alone satisfies nondegeneracy. That holds for S = X only: with
     S = {X_1} the states 1 and 2 have the same component N_1, and with S = {X_2} the states 0
     and 1 have N'_0, so (b) as the paper states it, for every S, fails here too.
+
+    Examples
+    --------
+    >>> nonidentifiable_s3().domain_sizes
+    (3,)
     """
     return _model([[1], [1]], [0.5, 0.25, 0.25], [], ([0, 1, 1], [0, 0, 1]))
 
@@ -112,6 +162,12 @@ def subset_violation_a() -> LatentModel:
 
     The paper writes the mixture with P(X_2 | H_1, H_2) where it means P(X | H_1, H_2); only
     X_1 depends on H_1.
+
+    Examples
+    --------
+    >>> from mixoracle.assumptions import subset_condition
+    >>> subset_condition(subset_violation_a()).holds
+    False
     """
     joint = np.array([[1.0, 2.0], [2.0, 4.0]]) / 9.0
     return _model([[1, 1], [0, 1]], joint, [], ([0, 1, 2, 3], [0, 1]))
@@ -121,6 +177,12 @@ def subset_violation_b() -> LatentModel:
     """Model B of ``example-ssc-violation``: H_2 → H_1, with the same P(X) as model A.
 
     The paper gives P(H_2 = 0) twice, as 1/3 and as 2/3; the second is P(H_2 = 1).
+
+    Examples
+    --------
+    >>> from mixoracle.assumptions import subset_condition
+    >>> subset_condition(subset_violation_b()).holds
+    False
     """
     joint = np.array([[1.0, 4.0], [2.0, 2.0]]) / 9.0
     return _model([[1, 1], [0, 1]], joint, [(1, 0)], ([0, 3, 2, 1], [0, 1]))

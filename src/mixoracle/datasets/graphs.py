@@ -133,6 +133,11 @@ def random_bipartite(
     """Draw Γ by rejection: independent arrows, given that the conditions hold.
 
     Each latent has a child and no two latents are twins, whatever the choices.
+
+    Examples
+    --------
+    >>> random_bipartite(2, 5, random_state=0).shape
+    (5, 2)
     """
     rng = make_generator(random_state)
     check_whole("n_latent", n_latent, at_least=0)

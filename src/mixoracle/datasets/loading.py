@@ -47,6 +47,12 @@ class ExampleTable:
         The truth among the hidden causes: each pair is a cause and its effect.
     qmatrix : DataFrame or None
         For a test: 1 where an item (row) needs a skill (column).
+
+    Examples
+    --------
+    >>> machine = load_machine()
+    >>> len(machine.frame), list(machine.states.columns)
+    (1200, ['tool', 'coolant', 'bearing'])
     """
 
     frame: pd.DataFrame

@@ -73,6 +73,12 @@ class Problem:
         The hidden states behind each row.
     dag : frozenset of (i, j), or None
         The true arrows among the latents; None where a fixed model leaves some of them open.
+
+    Examples
+    --------
+    >>> problem = paper_problem(2, 5, 3, n_samples=100, random_state=1)
+    >>> problem.observations.n_samples, problem.states.shape
+    (100, (100, 2))
     """
 
     observations: Observations
@@ -196,6 +202,12 @@ def random_model(
     means : {"sphere", "ball"}
         Whether means are uniform on the unit sphere or in the unit ball. One-dimensional
         variables need the ball: their sphere has two points only.
+
+    Examples
+    --------
+    >>> model = random_model(2, 5, 3, random_state=1)
+    >>> model.n_latent, model.n_observed
+    (2, 5)
     """
     rng = make_generator(random_state)
     return draw_model(n_latent, n_observed, max_domain, rng, covariance, **choices)[0]
@@ -204,7 +216,14 @@ def random_model(
 def sample(
     model: LatentModel, n_samples: int, random_state: RandomState = None
 ) -> tuple[Observations, NDArray[np.int64]]:
-    """Draw rows of X, and the (n_samples, n_latent) states behind them."""
+    """Draw rows of X, and the (n_samples, n_latent) states behind them.
+
+    Examples
+    --------
+    >>> rows, states = sample(random_model(2, 5, 3, random_state=1), 10, random_state=0)
+    >>> rows.n_samples, states.shape
+    (10, (10, 2))
+    """
     if model.components is None:
         raise InvalidInputError(
             "sampling needs a model with components; paper_problem(model=...) draws them"
@@ -223,7 +242,14 @@ def random_components(
     scale: float = 0.01,
     means: MeanKind = "sphere",
 ) -> LatentModel:
-    """Return the model with newly drawn Gaussian components; choices as in random_model."""
+    """Return the model with newly drawn Gaussian components; choices as in random_model.
+
+    Examples
+    --------
+    >>> model = random_model(2, 5, 3, random_state=1, covariance=None)
+    >>> len(random_components(model, random_state=1).components)
+    5
+    """
     rng = make_generator(random_state)
     check_kind("covariance", covariance, COVARIANCES)
     check_kind("means", means, MEANS)

@@ -74,7 +74,14 @@ class Averages:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComponentSet(FrozenArrays, ABC):
-    """The components of one observed variable; one subclass for each family."""
+    """The components of one observed variable; one subclass for each family.
+
+    Examples
+    --------
+    >>> from mixoracle.model import GaussianComponents
+    >>> isinstance(GaussianComponents(np.zeros((2, 1)), np.ones((2, 1, 1))), ComponentSet)
+    True
+    """
 
     family: ClassVar[str]
     # Parameters that all components share. The first axis of all others counts the components.

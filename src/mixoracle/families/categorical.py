@@ -55,6 +55,12 @@ class CategoricalComponents(IndependentColumns):
         to 1.
     n_levels : (width,) whole numbers
         How many levels each column has.
+
+    Examples
+    --------
+    >>> coin = CategoricalComponents(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([2]))
+    >>> np.exp(coin.log_density(np.array([[0.0], [1.0]]))).round(3).tolist()
+    [[0.9, 0.2], [0.1, 0.8]]
     """
 
     probabilities: Floats

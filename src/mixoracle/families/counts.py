@@ -54,6 +54,12 @@ class CountComponents(WithMeans, IndependentColumns):
     """Negative binomial or Poisson components.
 
     ``means`` and ``sizes`` are (n_components, width) and above 0; an infinite size is Poisson.
+
+    Examples
+    --------
+    >>> few, many = CountComponents(np.array([[2.0], [9.0]]), np.full((2, 1), np.inf)).means[:, 0]
+    >>> float(few), float(many)
+    (2.0, 9.0)
     """
 
     sizes: Floats

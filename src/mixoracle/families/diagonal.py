@@ -34,6 +34,12 @@ class DiagonalComponents(WithMeans, IndependentColumns):
     """Normal components with diagonal covariances.
 
     ``means`` and ``variances``, which are above 0, are (n_components, width).
+
+    Examples
+    --------
+    >>> held = DiagonalComponents(np.array([[0.0], [4.0]]), np.ones((2, 1)))
+    >>> held.log_density(np.array([[4.0]])).argmax(axis=1).tolist()
+    [1]
     """
 
     variances: Floats

@@ -46,6 +46,12 @@ class GammaComponents(WithMeans, IndependentColumns):
     """Gamma components; the variance is mean² / shape.
 
     ``means`` and ``shapes`` are (n_components, width) and above 0; a shape of 1 is exponential.
+
+    Examples
+    --------
+    >>> held = GammaComponents(np.array([[1.0], [5.0]]), np.full((2, 1), 2.0))
+    >>> held.log_density(np.array([[0.5], [8.0]])).argmax(axis=1).tolist()
+    [0, 1]
     """
 
     shapes: Floats

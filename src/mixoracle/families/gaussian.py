@@ -28,6 +28,12 @@ class GaussianComponents(Ellipsoids):
 
     ``means`` are (n_components, width), ``covariances`` (n_components, width, width), symmetric
     and positive definite.
+
+    Examples
+    --------
+    >>> held = GaussianComponents(np.array([[0.0, 0.0], [3.0, 3.0]]), np.stack([np.eye(2)] * 2))
+    >>> held.n_components, held.width
+    (2, 2)
     """
 
     covariances: Floats

@@ -33,6 +33,13 @@ class ProductComponents(ComponentSet):
     columns : one sequence of column numbers for each part
         ``columns[p][c]`` is the column of the block that column c of part p describes. Together
         they are 0 to width - 1, each once.
+
+    Examples
+    --------
+    >>> from mixoracle.families.diagonal import DiagonalComponents
+    >>> one = DiagonalComponents(np.array([[0.0], [4.0]]), np.ones((2, 1)))
+    >>> ProductComponents((one, one), ((0,), (1,))).width
+    2
     """
 
     parts: tuple[ComponentSet, ...]

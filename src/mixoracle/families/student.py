@@ -46,6 +46,12 @@ class StudentComponents(Ellipsoids):
         Symmetric and positive definite; the covariance is ``degrees / (degrees - 2)`` times it.
     degrees : number
         Degrees of freedom ν, above 0.
+
+    Examples
+    --------
+    >>> held = StudentComponents(np.zeros((2, 1)), np.ones((2, 1, 1)), 3.0)
+    >>> held.n_components, held.width
+    (2, 1)
     """
 
     scales: Floats

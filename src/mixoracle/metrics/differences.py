@@ -46,6 +46,12 @@ class Differences:
     ``edges`` has for each pair of matched latents that is joined differently the pair, by the
     first model's names, and both edges (``→``, ``←``, ``—``, or nothing). ``joint_tv`` is NaN where
     the numbers of states differ. ``only_first`` and ``only_second`` are observed variables.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> len(differences(independent_latents(), independent_latents()).latents)
+    2
     """
 
     latents: tuple[LatentPair, ...]
@@ -75,7 +81,15 @@ class Differences:
 
 
 def differences(first: LatentModel, second: LatentModel) -> Differences:
-    """Compare two models over the observed variables that both have."""
+    """Compare two models over the observed variables that both have.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> model = independent_latents()
+    >>> [(pair.first, pair.second) for pair in differences(model, model).latents]
+    [('H1', 'H1'), ('H2', 'H2')]
+    """
     common = [name for name in first.observed_names if name in second.observed_names]
     if not common:
         raise InvalidInputError(

@@ -36,6 +36,12 @@ class Matching:
     states : tuple of tuples of int, or None
         For each true latent and each of its states the estimated state; None where the numbers
         of latents or of their states differ.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> match_latents(independent_latents(), independent_latents()).latents
+    (0, 1)
     """
 
     latents: tuple[int | None, ...]
@@ -49,6 +55,13 @@ def match_latents(truth: LatentModel, estimate: LatentModel) -> Matching:
     by the distance between the two P(H). It is exact for up to eight latents; beyond, Γ alone is
     matched exactly and the rest by swaps of two latents. States are matched by P(H) as a whole up
     to 100 000 joint states, and by pairs of latents beyond.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> model = independent_latents()
+    >>> match_latents(model, model).latents
+    (0, 1)
     """
     return best_matching(truth, align_observed(truth, estimate))[2]
 

@@ -40,6 +40,13 @@ def relabel(
     -----
     With ``matching = match_latents(truth, estimate)``, ``relabel(estimate, matching.latents,
     matching.states)`` has the latents and states of the truth, where both are as many.
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import independent_latents
+    >>> model = independent_latents()
+    >>> relabel(model, [1, 0]).latent_names
+    ('H2', 'H1')
     """
     order = _checked_order(latent_order, model.n_latent, "latent_order")
     sizes = tuple(model.domain_sizes[j] for j in order)

@@ -26,6 +26,14 @@ class StateAgreement:
     joint_accuracy : float
         The share of rows right in every latent; NaN where the numbers of latents differ.
     matching : Matching
+
+    Examples
+    --------
+    >>> from mixoracle.datasets import random_model, sample
+    >>> model = random_model(2, 5, 3, random_state=1)
+    >>> states = sample(model, 50, 0)[1]
+    >>> compare_states(states, states).joint_accuracy
+    1.0
     """
 
     accuracy: tuple[float, ...]

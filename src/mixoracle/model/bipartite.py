@@ -25,6 +25,12 @@ class Bipartite(FrozenArrays):
         counts that were asked for. Exact counts give less than 1e-8.
     method : str
         What recovered it: ``"jennrich"``, ``"als"``, ``"blocks"``, or where it came from.
+
+    Examples
+    --------
+    >>> graph = Bipartite(np.array([[1, 0], [1, 1], [0, 1]], dtype=bool), (2, 3))
+    >>> graph.n_observed, graph.n_latent
+    (3, 2)
     """
 
     adjacency: Bools

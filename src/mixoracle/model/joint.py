@@ -38,7 +38,13 @@ _IMPLAUSIBLE = 0.1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Joint(FrozenArrays, ABC):
-    """P(H) in any form."""
+    """P(H) in any form.
+
+    Examples
+    --------
+    >>> isinstance(JointTable(np.full((2, 2), 0.25)), Joint)
+    True
+    """
 
     @property
     @abstractmethod

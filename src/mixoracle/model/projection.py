@@ -22,6 +22,12 @@ class Projection(FrozenArrays):
         Row j holds the 0-based component of each observed variable in component j of X.
     weights : (K,) array  # π(X, j)
         The mixture weights; non-negative, sum to one.
+
+    Examples
+    --------
+    >>> held = Projection(np.array([[0, 0], [0, 1], [1, 1]]), np.array([0.5, 0.3, 0.2]))
+    >>> held.n_components
+    3
     """
 
     labels: Integers

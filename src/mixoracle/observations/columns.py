@@ -52,7 +52,14 @@ class Encoded(NamedTuple):
 
 
 class ColumnKind(Enum):
-    """The meaning of the numbers of a column."""
+    """The meaning of the numbers of a column.
+
+    Examples
+    --------
+    >>> from mixoracle import Observations
+    >>> Observations.from_arrays({"check": ["good", "scratch"]}).kinds
+    ((ColumnKind.CATEGORICAL,),)
+    """
 
     CONTINUOUS = "continuous"
     CATEGORICAL = "categorical"

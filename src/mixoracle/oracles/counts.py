@@ -10,7 +10,14 @@ from mixoracle.errors import InvalidInputError
 
 
 class ComponentCount(int):
-    """A count k(S) that carries its confidence; in every other way an int."""
+    """A count k(S) that carries its confidence; in every other way an int.
+
+    Examples
+    --------
+    >>> count = ComponentCount(3, confidence=0.9, seen=2)
+    >>> int(count), count.confidence, count.seen
+    (3, 0.9, 2)
+    """
 
     confidence: float | None
     seen: int | None
@@ -34,6 +41,12 @@ class ComponentCounts:
     """All counts of an oracle: ``counts[{0, 2}]`` is k({X_1, X_3}).
 
     Members may be positions or names. Counts are worked out when they are asked for.
+
+    Examples
+    --------
+    >>> counts = ComponentCounts(["heat", "sound"], lambda members: 2 ** len(members))
+    >>> int(counts["heat"]), int(counts[{"heat", "sound"}])
+    (2, 4)
     """
 
     def __init__(self, names: Iterable[str], ask: Callable[[frozenset[int]], int]) -> None:

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class MixtureOracle(Protocol):
-    """Answers questions about the mixtures that the latents induce on subsets of X."""
+    """Answers questions about the mixtures that the latents induce on subsets of X.
+
+    Examples
+    --------
+    >>> from mixoracle.oracles import ExactOracle
+    >>> from mixoracle.datasets import independent_latents
+    >>> oracle = ExactOracle(independent_latents())
+    >>> isinstance(oracle, MixtureOracle), int(oracle.count([0]))
+    (True, 2)
+    """
 
     @property
     def n_observed(self) -> int:
@@ -44,7 +53,15 @@ class MixtureOracle(Protocol):
 
 @runtime_checkable
 class BatchMixtureOracle(MixtureOracle, Protocol):
-    """An oracle that answers many counts at once, for callers that need thousands of them."""
+    """An oracle that answers many counts at once, for callers that need thousands of them.
+
+    Examples
+    --------
+    >>> from mixoracle.oracles import ExactOracle
+    >>> from mixoracle.datasets import independent_latents
+    >>> isinstance(ExactOracle(independent_latents()), BatchMixtureOracle)
+    True
+    """
 
     def log_counts(self, subsets: Integers, /) -> Floats:
         """Return log k(S) for each row of ``subsets``, an (n_subsets, size) array.

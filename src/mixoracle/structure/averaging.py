@@ -55,6 +55,13 @@ class EdgePosterior(NamedTuple):
         Entry [i, j] is the probability that i and j are adjacent; symmetric, 0 on the diagonal.
     arrows : (m, m) array
         Entry [i, j] is the probability of i→j. The two directions add up to the adjacency.
+
+    Examples
+    --------
+    >>> from mixoracle.model import JointTable
+    >>> table = JointTable(np.array([[0.4, 0.1], [0.1, 0.4]]))
+    >>> bool(edge_posterior(table, 500).adjacency[0, 1] > 0.99)
+    True
     """
 
     adjacency: Floats
@@ -62,7 +69,14 @@ class EdgePosterior(NamedTuple):
 
 
 def can_average(joint: Joint) -> bool:
-    """Whether the average over all DAGs is within reach for this P(H)."""
+    """Whether the average over all DAGs is within reach for this P(H).
+
+    Examples
+    --------
+    >>> from mixoracle.model import JointTable
+    >>> can_average(JointTable(np.full((2, 2, 2), 0.125)))
+    True
+    """
     return joint.n_latent <= MAX_AVERAGED and is_feasible(joint)
 
 

@@ -60,6 +60,12 @@ class Score(Protocol):
 
     A search returns an equivalence class, so a score should be equal for Markov-equivalent
     graphs. Where it is not, a class counts as much as its best member.
+
+    Examples
+    --------
+    >>> from mixoracle.model import JointTable
+    >>> isinstance(BDeu(JointTable(np.full((2, 2), 0.25)), 100), Score)
+    True
     """
 
     @property
@@ -158,6 +164,13 @@ class BDeu(TableScore):
 
     The prior is worth ``equivalent_sample_size`` cases, spread evenly over the joint states. Graphs
     with one edge more are less likely by ``edge_cost`` nats beforehand.
+
+    Examples
+    --------
+    >>> from mixoracle.model import JointTable
+    >>> score = BDeu(JointTable(np.array([[0.4, 0.1], [0.1, 0.4]])), 100)
+    >>> score.local(1, (0,)) > score.local(1, ())
+    True
     """
 
     def __init__(

@@ -142,6 +142,13 @@ def search(
         The level of the independence tests of ``pc``.
     runner_up : bool
         Whether ``exact`` looks for the best different class too.
+
+    Examples
+    --------
+    >>> from mixoracle.model import JointTable
+    >>> found = search(JointTable([[0.4, 0.1], [0.1, 0.4]]), 500)
+    >>> found.method, len(found.graph.undirected)
+    ('exact', 1)
     """
     if not 0 < alpha < 1:
         raise InvalidInputError(f"alpha should lie between 0 and 1; got {alpha!r}")
@@ -167,7 +174,15 @@ def as_class(
     knowledge: Knowledge | None = None,
     names: Sequence[str] | None = None,
 ) -> CPDAG:
-    """The equivalence class of a DAG that honours the knowledge, oriented as far as that forces."""
+    """The equivalence class of a DAG that honours the knowledge, oriented as far as that forces.
+
+    Examples
+    --------
+    >>> sorted(as_class([(0, 2), (1, 2)], 3).directed)
+    [(0, 2), (1, 2)]
+    >>> sorted(as_class([(0, 1)], 2).directed)
+    []
+    """
     known = (knowledge or Knowledge()).resolved(named_nodes(names, n_latent))
     return _oriented(frozenset(edges), n_latent, known)
 
@@ -178,7 +193,12 @@ def _oriented(edges: frozenset[Edge], n_latent: int, known: ResolvedKnowledge) -
 
 
 def check_method(method: str, argument: str = "method") -> None:
-    """Refuse what is not the name of a search; ``argument`` is what the caller calls it."""
+    """Refuse what is not the name of a search; ``argument`` is what the caller calls it.
+
+    Examples
+    --------
+    >>> check_method("exact")
+    """
     check_kind(argument, method, METHODS)
 
 
