@@ -1,7 +1,8 @@
 """What a bootstrap costs, and whether one that is killed goes on to the same result.
 
-For a problem of the paper: the CPU time of the fit and of all resamples, and the wall time with
-``--jobs``. Then the same in a process of its own that is killed once half of the resamples are
+For a problem of the paper: the CPU time of the fit and of all resamples, workers included, and the
+wall time with ``--jobs``; the latter depends on what else the machine does, so its load is printed,
+too. Then the same in a process of its own that is killed once half of the resamples are
 kept in its file, and continued; every figure of the support has to be the same.
 
     python benchmarks/bench_bootstrap.py [--resamples 100] [--samples 10000] [--jobs 2]
@@ -10,12 +11,14 @@ kept in its file, and continued; every figure of the support has to be the same.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from joblib.externals.loky import get_reusable_executor
 
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem
@@ -28,6 +31,12 @@ def learner_of(n_samples: int) -> LatentGraphLearner:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return LatentGraphLearner(random_state=0).fit(problem.observations)
+
+
+def cpu_time() -> float:
+    """Seconds of CPU of this process and of those that it started and that have ended."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def in_its_own_process(n_samples: int, n_resamples: int, keep: Path) -> None:
@@ -43,13 +52,16 @@ def main() -> None:
     start = time.process_time()
     learner = learner_of(arguments.samples)
     fit = time.process_time() - start
-    start, wall = time.process_time(), time.perf_counter()
+    start, wall = cpu_time(), time.perf_counter()
     whole = learner.bootstrap(arguments.resamples, n_jobs=arguments.jobs, random_state=0)
     wall = time.perf_counter() - wall
-    print(f"fit {fit:.2f} s of CPU; {arguments.resamples} resamples {wall:.1f} s of wall time")
-    if arguments.jobs == 1:
-        resamples = time.process_time() - start
-        print(f"{resamples:.1f} s of CPU, as long as {resamples / fit:.1f} fits")
+    get_reusable_executor().shutdown(wait=True)  # only then the time of its workers is known
+    resamples = cpu_time() - start
+    print(
+        f"fit {fit:.2f} s of CPU; {arguments.resamples} resamples {resamples:.1f} s of CPU, as "
+        f"long as {resamples / fit:.1f} fits, and {wall:.1f} s of wall time in {arguments.jobs} "
+        f"processes (load {os.getloadavg()[0]:.1f})"
+    )
     with TemporaryDirectory() as folder:
         keep = Path(folder) / "resamples.jsonl"
         process = multiprocessing.get_context("spawn").Process(

@@ -283,14 +283,18 @@ def draw_figure(outcomes: list[dict], path: Path) -> None:
 
 
 def read(path: Path) -> list[dict]:
-    """The outcomes that a file holds; a line that a killed run left unfinished is passed over."""
-    outcomes = []
+    """The outcomes that a file holds, each problem once.
+
+    A line that a killed run left unfinished is passed over.
+    """
+    outcomes = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
         try:
-            outcomes.append(json.loads(line))
+            outcome = json.loads(line)
         except json.JSONDecodeError:
             continue
-    return outcomes
+        outcomes[outcome["seed"]] = outcome
+    return list(outcomes.values())
 
 
 def run(seeds: Iterable[int], keep: Path, jobs: int) -> None:
