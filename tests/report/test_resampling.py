@@ -7,6 +7,7 @@ from mixoracle.report import html
 from mixoracle.report.evidence import Evidence
 from mixoracle.report.resampling import Resampled, stability
 from mixoracle.trust.bootstrap import Support
+from mixoracle.trust.edges import Claim, PairSupport
 
 
 def support_for(model, share=0.5):
@@ -38,6 +39,16 @@ def test_stability_is_told_for_each_part(make_result):
     steady = stability(result.model, Resampled.of(support_for(result.model, 1.0), result.model))
     assert not any(line.startswith("Less stable") for line in steady)
     assert stability(result.model, None) == []
+
+
+def test_a_declared_arrow_is_not_found_again(make_result):
+    model = dataclasses.replace(
+        make_result(2, 5).model, latent_graph=CPDAG(2, frozenset({(0, 1)})), components=None
+    )
+    held = Resampled.of(support_for(model), model)
+    assert any("The arrow from H1 to H2" in line for line in stability(model, held))
+    pair = PairSupport(0, 1, Claim.DECLARED, 1.0, 1.0, 0.0, 0.1, True)
+    assert not any("The arrow" in line for line in stability(model, held, [pair]))
 
 
 def test_effects_have_intervals_over_class_and_resamples(make_result):

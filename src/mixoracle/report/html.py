@@ -91,7 +91,7 @@ def render(result: Result) -> str:
         panels=[_panel(model, evidence, j) for j in range(model.n_latent)],
         matrix=_pair_matrix(evidence),
         doubtful_pairs=_doubtful_pairs(evidence),
-        stability=stability(model, evidence.support),
+        stability=stability(model, evidence.support, evidence.edges),
         kinds=words.by_kind(evidence.columns, evidence.n_samples),
         measurements=[_measurement(model, evidence, i) for i in range(model.n_observed)],
         untouched=[

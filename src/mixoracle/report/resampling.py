@@ -6,7 +6,7 @@ the bootstrap did not count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations
 
@@ -16,6 +16,7 @@ from mixoracle.model import LatentModel
 from mixoracle.model.inference import Effects
 from mixoracle.report.lettering import shortened
 from mixoracle.trust.bootstrap import Support
+from mixoracle.trust.edges import Claim, PairSupport
 
 # Parts of an answer that are found in fewer resamples are pointed out.
 _STABLE = 0.95
@@ -96,14 +97,22 @@ def _effects(support: Support, model: LatentModel) -> Iterator[EffectInterval]:
         found = Effects(model, cause).on(effect)
         lower, upper = found.lower, found.upper
         if max(np.ptp(lower, axis=0).max(), np.ptp(upper, axis=0).max()) > _ROUNDING:
-            ends = support.effect(cause, effect)
-            yield EffectInterval(cause, effect, *map(_rows, (lower, upper, *ends)))
+            low, high = support.effect(cause, effect)
+            # Halves may leave less open than all rows do; what these leave open belongs to it.
+            ends = (lower, upper, np.minimum(low, lower), np.maximum(high, upper))
+            yield EffectInterval(cause, effect, *map(_rows, ends))
 
 
-def stability(model: LatentModel, held: Resampled | None) -> list[str]:
-    """What resamples say for and against the answer, in sentences."""
+def stability(
+    model: LatentModel, held: Resampled | None, edges: Sequence[PairSupport] = ()
+) -> list[str]:
+    """What resamples say for and against the answer, in sentences.
+
+    Of arrows that ``edges`` say were declared they say nothing.
+    """
     if held is None:
         return []
+    declared = {(pair.first, pair.second) for pair in edges if pair.claim is Claim.DECLARED}
     names = [shortened(name) for name in model.latent_names]
     numbers = ", ".join(f"{number} in {share:.0%}" for number, share in held.n_latents)
     sentences = [
@@ -127,7 +136,7 @@ def stability(model: LatentModel, held: Resampled | None) -> list[str]:
     sentences += [
         f"The arrow from {names[i]} to {names[j]} was found in {held.arrows[i][j]:.0%}, an edge "
         f"between them in {held.adjacency[i][j]:.0%}."
-        for i, j in sorted(model.latent_graph.directed)
+        for i, j in sorted(model.latent_graph.directed - declared)
     ]
     sentences += [
         f"An edge between {names[i]} and {names[j]} was found in {held.adjacency[i][j]:.0%}."

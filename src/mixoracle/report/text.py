@@ -109,7 +109,7 @@ def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
     edges = words.relations(model, evidence)
     if edges:
         parts += [Text("Among the hidden causes:", style="bold"), *(Text(f"  {e}") for e in edges)]
-    stable = stability(model, evidence.support)
+    stable = stability(model, evidence.support, evidence.edges)
     if stable:
         parts += [Text("Found again:", style="bold"), *(Text(f"  {line}") for line in stable)]
     parts.append(trust_panel(model, evidence))
