@@ -12,6 +12,7 @@ Assumes that most of the rows are in components that are labelled right in most 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
 
@@ -68,13 +69,18 @@ def improved(
 ) -> list[Explanation]:
     """Explanations by their evidence in another table of the same components, and a better one.
 
-    The best of them is where the search for a better one starts. If it ends at one that needs more
+    The best of them is where the search for a better one starts. If that has a latent which drives
+    everything, others are sought within its states. If it ends at one that needs more
     components of a variable than the table allows, it goes on from there to one that does not.
     """
     free = replace(table, most=None)
-    inside = [] if table.most else within_states(table, explanations, _best, settings)
-    found = _improved_from_best(free, [*explanations, *inside], settings)
-    best = max(found, key=lambda explanation: explanation.log_evidence)
+    found = _improved_from_best(free, explanations, settings)
+    if table.most is None and _best_of(found).adjacency.all(axis=0).any():
+        inside = within_states(table, found, _decoded, settings)
+        best = _best_of([*found, *inside])
+        if any(held is best for held in inside):
+            found = _improved_from_best(free, [*found, *inside], settings)
+    best = _best_of(found)
     if table.most is None or _rescored(table, best, settings).log_evidence > -np.inf:
         return found
     allowed = _improved_from_best(table, [best], settings) + [
@@ -89,12 +95,15 @@ def _improved_from_best(
     found: dict[Structure, Explanation] = {}
     for held in explanations:
         _keep_better(found, _rescored(table, held, settings))
-    best = max(found.values(), key=lambda explanation: explanation.log_evidence)
-    _improve(table, found, [best], settings)
+    _improve(table, found, [_best_of(found.values())], settings)
     return list(found.values())
 
 
-def _best(table: ComponentTable, settings: Settings) -> Explanation:
+def _best_of(explanations: Iterable[Explanation]) -> Explanation:
+    return max(explanations, key=lambda explanation: explanation.log_evidence)
+
+
+def _decoded(table: ComponentTable, settings: Settings) -> Explanation:
     return decode(table, settings)[0]
 
 

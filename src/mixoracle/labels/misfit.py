@@ -45,8 +45,9 @@ def are_lumps(rows: Rows, alone: Labelling, settings: Settings) -> bool:
     """Whether rows whose labels are beyond doubt are shattered all the same."""
     if not are_shattered(alone.labels, settings):
         return False
-    sure = _beyond_doubt(rows, alone, settings)
-    return bool(sure.any()) and are_shattered(alone.labels[sure], settings)
+    sure = alone.labels[_beyond_doubt(rows, alone, settings)]
+    # As many joint states as all rows together may show, however few of them are beyond doubt.
+    return len(sure) > 0 and are_shattered(sure, settings, len(alone.labels))
 
 
 def are_cut_through(rows: Rows, labelling: Labelling, settings: Settings) -> bool:

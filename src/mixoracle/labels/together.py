@@ -51,10 +51,13 @@ def label_along(rows: Rows, responsibilities: Floats, max_components: int) -> La
     return _taken_over(labelling, joint, mergings)
 
 
-def are_shattered(labels: Integers, settings: Settings) -> bool:
-    """Whether labels (N, n) make more components over X than can be compared."""
+def are_shattered(labels: Integers, settings: Settings, n_rows: int | None = None) -> bool:
+    """Whether labels (N, n) make more components over X than can be compared.
+
+    They may be those of some of ``n_rows`` rows.
+    """
     _, _, counts = distinct_rows(labels)
-    most = settings.components_over_all(len(labels))
+    most = settings.components_over_all(len(labels) if n_rows is None else n_rows)
     covered = float(np.sort(counts)[::-1][:most].sum()) / len(labels)
     return covered < 1.0 - settings.priors.left_out_share
 
