@@ -13,8 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from mixoracle import assumptions, bipartite, structure
@@ -36,14 +35,13 @@ from mixoracle.model.exposure import Exposure
 from mixoracle.observations import ChunkedObservations, Observations
 from mixoracle.observations.chunked import as_chunked
 from mixoracle.observations.described import Said
-from mixoracle.observations.frames import row_index
 from mixoracle.observations.grouping import Groups
 from mixoracle.observations.source import Source
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.oracles.path import Resolution, resolutions
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
-from mixoracle.oracles.run import Auto, Report, Run, Stage, asked_for, reporting
+from mixoracle.oracles.run import Auto, Report, Run, Stage, asked_for, reporting, steps_of
 from mixoracle.results import LabelledResults, RandomState
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
@@ -203,7 +201,6 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
     edge_posterior_: structure.EdgePosterior | None
     drive_posterior_: Floats
     n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
     set_aside_: Bools
     resolution_: float
     resolutions_: tuple[Resolution, ...]
@@ -283,10 +280,14 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             run = Run(rng, limit, n_jobs, report, settings, self.resolution, wanted)
             report(Stage.PREPARING)
             distinct, copies = without_copies(observations)
-            exposures = () if exposure is None else exposure.variables
-            aside = self.set_aside
             prepared = prepare(
-                distinct, self.families, settings, set_aside=aside, exposed=exposures, n_jobs=n_jobs
+                distinct,
+                self.families,
+                settings,
+                set_aside=self.set_aside,
+                exposed=() if exposure is None else exposure.variables,
+                n_jobs=n_jobs,
+                tell=steps_of(Stage.PREPARING, report),
             )
             iterations = settings.budget.em if self.refine else 0
             arrows = LatentSearch(self.latent_search).arrows
@@ -296,18 +297,11 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
                 found = learned_from_all(chunked, found, self._build, solver, source, exposure)
             report(Stage.SEARCHING)
             models = [self._build(solution) for solution in found.solutions]
-        resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
-        self._take_over(source, solver, found, models, copies, resampler, exposure)
-        self._remember(source, observations)
-        self._row_index = row_index(X)
+            report(Stage.CHECKING)
+            resampler = Resampler.of(solver, oracle, self.latent_search, *models[0])
+            self._take_over(source, solver, found, models, copies, resampler, exposure)
+        self._remember(observations, source.columns, X)
         return self
-
-    def _remember(self, source: Source, observations: Observations) -> None:
-        """Keep what results are labelled with: the rows, and the names of their columns."""
-        self.observations_ = observations
-        self.__dict__.pop("feature_names_in_", None)
-        if source.columns is not None:
-            self.feature_names_in_ = np.array(source.columns, dtype=object)
 
     def _take_over(
         self,

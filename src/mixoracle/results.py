@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,7 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
     states_: Integers
     assumptions_: tuple[Verdict, ...]
     observations_: Observations | None
+    feature_names_in_: NDArray[np.object_]
     _row_index: pd.Index | None  # of the frame that was learned from
     columns_: tuple[Column, ...]
     _source: Source
@@ -247,6 +249,14 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
                 "the rows that were learned from are not kept in a pickle; give them as X"
             )
         return self.observations_
+
+    def _remember(self, observations: Observations, columns: Sequence[str] | None, X: Any) -> None:
+        """Keep what results are labelled with: the rows, their index, the names of columns."""
+        self.observations_ = observations
+        self._row_index = row_index(X)
+        self.__dict__.pop("feature_names_in_", None)
+        if columns is not None:
+            self.feature_names_in_ = np.array(columns, dtype=object)
 
     def _observe(self, X: Any) -> Observations:
         return self._source.observe(X)

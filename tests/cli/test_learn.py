@@ -109,7 +109,7 @@ def test_the_summary_says_what_was_found(run, problem, learned):
         assert f"{name} has {size} states (" in result.stdout
     assert "What to trust" in result.stdout
     assert "open result/report.html in a browser" in result.stdout
-    assert "step 2 of 9: finding the components of each variable" in result.stderr
+    assert "step 2 of 10: finding the components of each variable" in result.stderr
 
 
 def test_json_is_one_document_and_nothing_else(run, problem, learned):

@@ -29,7 +29,25 @@ def test_stages_tell_the_step_and_what_remains(monkeypatch):
         "first",
         "step 3 of 3: third (about 15 s left)",
     ]
-    assert [round(share, 2) for _, share in shown] == [0, 0.5, 0.8, 0.8, 0.8]
+    assert [round(share, 2) for _, share in shown] == [0, 0.5, 0.5, 0.5, 0.8]
+
+
+def test_steps_within_a_stage_and_stages_passed_over_count(monkeypatch):
+    shown = []
+    now = 0.0
+    monkeypatch.setattr("time.perf_counter", lambda: now)
+    stages = Stages(PLAN, lambda text, share: shown.append((text, share)))
+    stages("first")
+    now = 10.0
+    stages("first: 1 of 2")
+    now = 20.0
+    stages("third")  # the second is passed over
+    assert shown == [
+        ("step 1 of 3: first", 0.0),
+        ("step 1 of 3: first: 1 of 2 (about 30 s left)", 0.25),
+        ("step 3 of 3: third (about 8 s left)", 0.8),
+    ]
+    assert stages.timings == {"first": 20.0}
 
 
 def test_timings_hold_every_stage_and_add_up():
@@ -75,7 +93,7 @@ def test_a_terminal_gets_a_moving_line(tmp_path):
     assert process.wait(timeout=60) == 0
     text = shown.decode()
     assert re.search(r"0:00:0\d", text)
-    assert "step 9 of 9: writing the result" in text
+    assert "step 10 of 10: writing the result" in text
     assert "\n[" not in text
 
 

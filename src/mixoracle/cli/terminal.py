@@ -137,12 +137,16 @@ def leave_if_failed(failed: bool) -> None:
         raise click.exceptions.Exit(EXIT_ASSUMPTION_FAILED)
 
 
+# A forecast from less than this share of the work is a guess.
+_ENOUGH_DONE = 0.2
+
+
 class Stages:
     """Called with the name of each stage, shows it with the time so far and the stages left.
 
-    ``plan`` is a sequence of (stage, its usual share of the time). A stage that is not in it, or
-    that comes again, is shown without its number and a forecast. ``timings`` holds the seconds of
-    each stage afterwards.
+    ``plan`` is a sequence of (stage, its usual share of the time). Steps within a stage are told as
+    "stage: 3 of 10". A stage that is not in the plan, or that comes again, is shown without its
+    number and a forecast. ``timings`` holds the seconds of each stage afterwards.
     """
 
     def __init__(self, plan: Sequence[tuple[str, float]], show: Callable[[str, float], None]):
@@ -150,41 +154,60 @@ class Stages:
         self._show = show
         self._since = time.perf_counter()
         self._current = ""
+        self._within = 0.0
+        self._ended: set[str] = set()
         self.timings: dict[str, float] = {}
+        self.share_done = 0.0
+        """The usual share of the time that everything before this moment takes."""
 
-    def __call__(self, stage: str) -> None:
-        """End the current stage and begin ``stage``."""
-        self._close()
-        self._current = stage
-        if stage in self._plan and stage not in self.timings:
-            number = list(self._plan).index(stage) + 1
-            shown = f"step {number} of {len(self._plan)}: {stage}{self._forecast()}"
-        else:
-            shown = stage
-        self._show(shown, self.share_done)
+    def __call__(self, told: str) -> None:
+        """Begin a stage, or tell how far the current one is."""
+        stage, _, step = told.partition(": ")
+        self._take_time()
+        if stage != self._current:
+            self._ended.add(self._current)
+            self._current, self._within = stage, 0.0
+        if stage not in self._plan or stage in self._ended:
+            self._show(told, self.share_done)
+            return
+        stages, shares = list(self._plan), list(self._plan.values())
+        number = stages.index(stage)
+        self._within = _share_of(step) * shares[number]
+        self.share_done = sum(shares[:number]) + self._within
+        self._show(f"step {number + 1} of {len(stages)}: {told}{self._forecast()}", self.share_done)
 
-    @property
-    def share_done(self) -> float:
-        """The usual share of the time that the finished stages take."""
-        return sum(self._plan.get(stage, 0.0) for stage in self.timings)
-
-    def _close(self) -> None:
+    def _take_time(self) -> None:
+        """Count the time since the last call for the stage that was current."""
         now = time.perf_counter()
         if self._current:
-            # Steps within a stage, "learning: 3 of 10", count for the stage.
-            stage = self._current.partition(": ")[0]
-            self.timings[stage] = round(self.timings.get(stage, 0.0) + now - self._since, 3)
+            spent = self.timings.get(self._current, 0.0) + now - self._since
+            self.timings[self._current] = round(spent, 3)
         self._since = now
 
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes, by what the planned stages took that were gone through so far.
+
+        None before a fifth of the work is done: it would be a guess. Stages that were passed over
+        have told nothing about the others.
+        """
+        gone_through = [stage for stage in self._plan if stage in self.timings]
+        ended = (self._plan[stage] for stage in gone_through if stage != self._current)
+        done = sum(ended) + self._within
+        if done < _ENOUGH_DONE:
+            return None
+        spent = sum(self.timings[stage] for stage in gone_through)
+        return spent * (1.0 - self.share_done) / done
+
     def _forecast(self) -> str:
-        done = self.share_done
-        # A forecast from less than this share of the work is a guess.
-        if done < 0.2:
-            return ""
-        # Stages that nobody planned say nothing about those that were planned.
-        spent = sum(self.timings[stage] for stage in self._plan if stage in self.timings)
-        left = spent * (1 - done) / done
-        return f" (about {left:.0f} s left)" if left >= 1 else ""
+        left = self.seconds_left
+        return f" (about {left:.0f} s left)" if left is not None and left >= 1 else ""
+
+
+def _share_of(step: str) -> float:
+    """The share that "3 of 10" is; 0 of anything else."""
+    done, _, total = step.partition(" of ")
+    return int(done) / int(total) if done.isdigit() and total.isdigit() else 0.0
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Integers
+from mixoracle._steps import Tell, counted, tell_nobody
 from mixoracle.labels.labelling import Labelling, Rows, completed
 from mixoracle.mixtures.merging import Merging
 from mixoracle.mixtures.rows import VariableRows
@@ -24,13 +25,15 @@ def label_each(
     n_jobs: int,
     seeds: Integers,
     settings: Settings,
+    tell: Tell = tell_nobody,
 ) -> Labelling:
-    """Label each variable on its own."""
+    """Label each variable on its own; ``tell`` hears of each that is done."""
     work = segment if n_jobs == 1 else _segment_elsewhere
-    found = Parallel(n_jobs=min(n_jobs, len(rows)))(
+    finished = Parallel(n_jobs=min(n_jobs, len(rows)), return_as="generator")(
         delayed(work)(variable, max_components, int(seed), settings)
         for variable, seed in zip(rows, seeds, strict=True)
     )
+    found = list(counted(finished, len(rows), tell))
     labels = np.stack([labels for labels, _ in found], axis=1)
     mergings = tuple(merging for _, merging in found)
     return Labelling(labels, mergings, completed(rows, labels), alone=labels)

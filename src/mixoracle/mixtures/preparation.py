@@ -18,6 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._steps import Tell, counted, tell_nobody
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.families.choice import Families
 from mixoracle.families.encoding import Encoder, fit_encoder
@@ -142,13 +143,14 @@ def prepare(
     set_aside: bool = True,
     exposed: Collection[str] = (),
     n_jobs: int = 1,
+    tell: Tell = tell_nobody,
 ) -> Prepared:
     """Bring observations into canonical order and units; ``families`` are those declared.
 
     Rounded numbers are spread over their rounding step. With ``set_aside``, numbers that stand
     alone, or that repeat where others do not, become missing values. The last column of the
     variables ``exposed`` is the exposure that their counts are out of. ``n_jobs`` variables are
-    looked at side by side.
+    looked at side by side, and ``tell`` hears of each that is done.
     """
     _refuse_too_few(observations)
     for name in observations.names:
@@ -175,13 +177,14 @@ def prepare(
             fitted[place] = _encoder(values[place], read_as[place], settings)
             rounding[variables[place]][keyed[variables[place]][0]] = steps
     if set_aside and judged:
-        looked_at = Parallel(n_jobs=min(n_jobs, len(judged)))(
+        looked_at = Parallel(n_jobs=min(n_jobs, len(judged)), return_as="generator")(
             delayed(isolated)(
                 fitted[place].encode(values[place]), fitted[place].for_search().family, settings
             )
             for place in judged
         )
-        alone[:, judged] = np.stack(looked_at, axis=1)
+        for place, found in zip(judged, counted(looked_at, len(judged), tell), strict=True):
+            alone[:, place] = found
     alone[:, judged] |= _are_mostly(alone[:, judged])[:, None]
     encoders, log_units = [], 0.0
     for place, own in enumerate(values):

@@ -33,7 +33,7 @@ from mixoracle.model.joint_states import configurations
 from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.decoded import Decoded
 from mixoracle.oracles.local import LocalAnswer
-from mixoracle.oracles.run import Run, Stage
+from mixoracle.oracles.run import Run, Stage, steps_of
 from mixoracle.settings import Settings
 
 
@@ -146,7 +146,8 @@ class Search:
     def _label_each(self, rows: Rows) -> Labelling:
         run = self.run
         run.report(Stage.SEGMENTING)
-        return label_each(rows, self._limit, run.n_jobs, self.seeds, run.settings)
+        tell = steps_of(Stage.SEGMENTING, run.report)
+        return label_each(rows, self._limit, run.n_jobs, self.seeds, run.settings, tell)
 
     def _settled(self, rows: Rows, alone: Labelling) -> Labelling:
         self.run.report(Stage.JOINING)

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from mixoracle._checks import check_jobs, check_whole, make_generator
+from mixoracle._steps import Tell
 from mixoracle.decoding.wanted import Wanted
 from mixoracle.errors import InvalidInputError
 from mixoracle.settings import Settings
@@ -38,10 +39,25 @@ class Stage(StrEnum):
     REFINING = "refining the candidates"
     RESTARTING = "starting again, in case a better answer is found"
     SEARCHING = "searching the latent graph"
+    CHECKING = "checking the answer"
 
+
+# How often steps within a stage are told of.
+_TOLD = 10
 
 Report = Callable[[str], None]
 Auto = Literal["auto"]
+
+
+def steps_of(stage: Stage, report: Report) -> Tell:
+    """Whom to tell of steps within a stage: about ten times, and of few steps not at all."""
+
+    def tell(done: int, total: int) -> None:
+        is_tenth = done * _TOLD // total > (done - 1) * _TOLD // total
+        if total > _TOLD and done < total and is_tenth:
+            report(f"{stage}: {done} of {total}")
+
+    return tell
 
 
 def to_log(stage: str) -> None:

@@ -17,7 +17,7 @@ import hashlib
 import json
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ import numpy as np
 from mixoracle._arrays import Floats, Integers
 from mixoracle._checks import check_whole, make_generator
 from mixoracle._clock import NO_LIMIT
+from mixoracle._steps import Tell
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import CPDAG, JointTable, LatentModel
@@ -47,8 +48,6 @@ FEWEST_ROWS = 20
 # So few rows that what was learned from them is held against rows that were not seen; learning
 # again from halves of them is quick.
 SMALL_SAMPLE = 200
-
-Tell = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
