@@ -414,7 +414,7 @@ def test_a_second_look_does_not_disturb_the_progress(run, tmp_path):
     assert "fitting one mixture over all variables" in stages
     assert stages.count("decoding the latents") == 1
     numbered = [stage.split(":")[0] for stage in stages if stage.startswith("step")]
-    assert numbered == [f"step {i} of 9" for i in range(1, 10)]
+    assert numbered == [f"step {i} of 10" for i in range(1, 11)]
 
 
 def test_families_reach_the_learner(run, survey, monkeypatch):
