@@ -74,13 +74,13 @@ def digit_problem(n_samples: int, seed: int) -> tuple[Observations, LatentModel]
 def problems(first_seed: int, seeds: int) -> Iterator[tuple[str, Draw]]:
     """Each with its name, and how so many rows of it are drawn."""
     for seed in range(first_seed, first_seed + seeds):
-        yield f"digits, seed {seed}", partial(digit_problem, seed=seed)
         for setting in SETTINGS:
             drawn = partial(fault_problem, "clean", setting, seed=seed)
             yield f"clean, {setting}, seed {seed}", drawn
         for fault, setting in product(_FAULTS, _SETTINGS):
             drawn = partial(fault_problem, fault, setting, seed=seed)
             yield f"{fault}, {setting}, seed {seed}", drawn
+        yield f"digits, seed {seed}", partial(digit_problem, seed=seed)
 
 
 def first_rows(observations: Observations, n_rows: int, order: np.ndarray) -> Observations:

@@ -7,12 +7,13 @@ The public names load when they are first used, so that ``import mixoracle`` cos
 CPDAG(3 nodes: 0→1, 2→1)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from mixoracle._version import __version__
 
+# Loading ``typing`` takes longer than all of this, and Ctrl-C is not yet answered in our way.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from mixoracle.background import Background, KnownLatent
     from mixoracle.learner import LatentGraphLearner
     from mixoracle.model import CPDAG, JointNetwork, JointTable, LatentModel
@@ -61,7 +62,9 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name not in _HOMES:
         raise AttributeError(f"module 'mixoracle' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

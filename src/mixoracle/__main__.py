@@ -2,12 +2,15 @@
 
 import os
 import signal
-from types import FrameType
+
+TYPE_CHECKING = False  # see __init__.py
+if TYPE_CHECKING:
+    from types import FrameType
 
 _STOPPED = b"Stopped; no result was written.\n"
 
 
-def _end_at_once(number: int, _frame: FrameType | None) -> None:
+def _end_at_once(number: int, _frame: "FrameType | None") -> None:
     """Nothing has been written before a command runs; and loading takes half a second."""
     os.write(2, _STOPPED)
     os._exit(128 + number)
