@@ -30,8 +30,9 @@ from mixoracle.trust.held_out import HeldOut
 Level = Literal["believe", "part", "doubt"]
 # Nats of BIC below which another candidate is about as good: not strong evidence.
 CLOSE = 5.0
-# Below this the number of components of a variable is not sure.
-WEAK_CONFIDENCE = 0.9
+# Below this the number of components of a variable is not sure: of answers with a lower one, by the
+# evidence alone, nearly all are wrong somewhere (docs/decisions/137).
+WEAK_CONFIDENCE = 0.995
 # Nobody reads more states of one cause; a continuous cause, or several merged ones, look like that.
 MANY_STATES = 16
 # With fewer cases to each joint state on average, their probabilities are hardly known.
