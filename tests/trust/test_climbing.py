@@ -10,6 +10,7 @@ from mixoracle.mixtures.preparation import prepare
 from mixoracle.model import Bipartite
 from mixoracle.oracles.candidate import Candidate, GraphCounts
 from mixoracle.oracles.run import Run
+from mixoracle.settings import Budget, Settings
 from mixoracle.solving import Solver
 from mixoracle.trust.climbing import climbed
 
@@ -63,3 +64,9 @@ def test_an_answer_that_nothing_improves_stays(problem):
     solver = solver_of(problem)
     right = solution_of(solver, problem.model.bipartite, problem.states[solver.prepared.rows])
     assert climbed(solver, right) is right
+
+
+def test_changes_stop_where_joint_states_are_no_longer_listed(problem):
+    solver = solver_of(problem, settings=Settings(budget=Budget(listed=4)))
+    wrong = solution_of(solver, *list(starts(problem, solver))[0])
+    assert climbed(solver, wrong).score > wrong.score

@@ -73,7 +73,7 @@ class _Climb:
     def run(self) -> Solution:
         prepared, settings = self.solver.prepared, self.solver.run.settings
         n_joint = prod(self.start.graph.domain_sizes)
-        if self.start.merit is not None or not 1 < n_joint <= settings.budget.compared:
+        if self.start.merit is not None or not 1 < n_joint <= settings.budget.listed:
             return self.start
         work = prepared.n_samples * prepared.n_observed * n_joint
         left = min(settings.budget.moves, _MOST_WORK // work)
@@ -162,7 +162,7 @@ def _parents_chosen(solver: Solver, solution: Solution) -> Iterator[Change]:
     prepared, refined = solver.prepared, solution.refinement
     adjacency = solution.graph.adjacency[prepared.variables]
     sizes = solution.graph.domain_sizes
-    if not sizes or prod(sizes) > solver.run.settings.budget.compared:
+    if not sizes or prod(sizes) > solver.run.settings.budget.listed:
         return
     mixture = mixture_of(prepared.families, adjacency, refined, solver.run.settings)
     assert isinstance(mixture, StructuredMixture)  # joint states are listed
