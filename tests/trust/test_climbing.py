@@ -68,5 +68,5 @@ def test_an_answer_that_nothing_improves_stays(problem):
 
 def test_changes_stop_where_joint_states_are_no_longer_listed(problem):
     solver = solver_of(problem, settings=Settings(budget=Budget(listed=4)))
-    wrong = solution_of(solver, *list(starts(problem, solver))[0])
+    wrong = solution_of(solver, *next(starts(problem, solver)))
     assert climbed(solver, wrong).score > wrong.score
