@@ -22,7 +22,7 @@ from mixoracle.mixtures.expectation import Shared
 from mixoracle.model import ComponentSet, JointNetwork, JointTable
 from mixoracle.model.graphs import Edge
 from mixoracle.model.joint import Joint
-from mixoracle.model.joint_states import flat
+from mixoracle.model.joint_states import flat, frequencies
 from mixoracle.model.row_posterior import RowInference, RowPosterior
 from mixoracle.settings import Budget
 
@@ -48,19 +48,15 @@ class FactoredMixture:
         """
         sizes, factors = self.joint.domain_sizes, self.joint.factors()
         inference = RowInference(self.adjacency, sizes, factors)
-        best = np.empty((rows.n_samples, len(sizes)), dtype=np.int64)
 
         def share_out(densities: list[Floats], some: slice) -> Shared:
             found = inference.posterior(densities, None if before is None else before[some])
-            best[some] = found.best
-            by_code = found.by_code(self.adjacency, sizes)
             total = float(found.log_likelihood.sum())
-            return Shared(total, self._factor_counts(found), np.zeros(0, dtype=np.int64), by_code)
+            by_code = found.by_code(self.adjacency, sizes)
+            return Shared(total, self._factor_counts(found), found.best, by_code)
 
         n_numbers = sum(held.n_components for held in self.components)
-        return expected(
-            rows, self.components, share_out, n_numbers, self.budget.chunk_entries
-        ), best
+        return expected(rows, self.components, share_out, n_numbers, self.budget.chunk_entries)
 
     def _factor_counts(self, found: RowPosterior) -> Floats:
         """The rows in each entry of each factor of P(H), one factor after another."""
@@ -106,8 +102,7 @@ def starting_joint(
     """P(H) that rows of states (N, m) show: along arrows, or as one table without any."""
     if edges is not None:
         return JointNetwork.from_states(states, domain_sizes, edges, prior=_PRIOR)
-    counts = np.bincount(flat(states, domain_sizes), minlength=prod(domain_sizes))
-    return JointTable((counts / len(states)).reshape(domain_sizes))
+    return JointTable(frequencies(states, domain_sizes).reshape(domain_sizes))
 
 
 def _joint_of_counts(joint: Joint, counts: Floats) -> Joint:

@@ -91,16 +91,12 @@ class StructuredMixture:
         """The E-step over some rows, and the most likely active state (N,) of each."""
         # A state may lose all its weight to underflow; it then stays at the smallest number.
         log_weights = np.log(np.maximum(self.weights, np.finfo(float).tiny))
-        best = np.empty(rows.n_samples, dtype=np.int64)
 
-        def share_out(densities: list[Floats], some: slice) -> Shared:
-            shared = share_out_states(self.codes, log_weights, densities)
-            best[some] = shared.best
-            return shared
+        def share_out(densities: list[Floats], _rows: slice) -> Shared:
+            return share_out_states(self.codes, log_weights, densities)
 
         entries = self.budget.chunk_entries
-        total = expected(rows, self.components, share_out, len(self.active), entries)
-        return total, best
+        return expected(rows, self.components, share_out, len(self.active), entries)
 
     def maximised(self, sums: Expected) -> StructuredMixture:
         """The M-step: the parameters that fit these sums best."""
@@ -128,13 +124,15 @@ def expected(
     share_out: Callable[[list[Floats], slice], Shared],
     n_numbers: int,
     entries: int,
-) -> Expected:
-    """The sums of an E-step over all rows; ``share_out`` shares some of them out.
+) -> tuple[Expected, Integers]:
+    """The sums of an E-step over all rows, and the best state of each.
 
-    It takes ``n_numbers`` for each row, and may take ``entries`` at a time.
+    ``share_out`` shares some of them out; it takes ``n_numbers`` for each row, and may take
+    ``entries`` at a time.
     """
     families = rows.families
     total: Expected | None = None
+    best = []
     for some in rows.chunks(n_numbers, entries):
         features = [rows.features(i, some) for i in range(len(families))]
         patterns = [rows.patterns(i, some) for i in range(len(families))]
@@ -143,6 +141,7 @@ def expected(
             for i, family in enumerate(families)
         ]
         shared = share_out(densities, some)
+        best.append(shared.best)
         statistics = tuple(
             family.statistics(features[i], shared.by_code[i], components[i], patterns[i])
             for i, family in enumerate(families)
@@ -150,7 +149,7 @@ def expected(
         own = Expected(some.stop - some.start, shared.log_likelihood, shared.weights, statistics)
         total = own if total is None else total + own
     assert total is not None  # there is at least one row
-    return total
+    return total, np.concatenate(best)
 
 
 def components_of(

@@ -22,8 +22,9 @@ from mixoracle.settings import Settings
 class Shared:
     """Some rows shared out among the joint states.
 
-    ``weights`` (A,) are the rows in each state, ``best`` (r,) the most likely state of each row,
-    ``by_code[i]`` (r, n_codes) the share of each row in each configuration of pa(X_i).
+    ``weights`` (A,) are the rows in each state, ``best`` the most likely state of each row, as one
+    number (r,) or as that of each latent (r, m), ``by_code[i]`` (r, n_codes) the share of each row
+    in each configuration of pa(X_i).
     """
 
     log_likelihood: float

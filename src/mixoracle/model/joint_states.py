@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 
 # Codes stay below this, so that they fit a signed 64-bit word.
 _CODE_LIMIT = 2**62
@@ -68,6 +68,17 @@ def flat(states: Integers, sizes: Sequence[int]) -> Integers:
     for column, size in zip(states.T, sizes, strict=True):
         code = code * size + column
     return code
+
+
+def frequencies(states: Integers, sizes: Sequence[int]) -> Floats:
+    """The share of rows of states (T, m) in each joint state, (∏ sizes,).
+
+    Examples
+    --------
+    >>> frequencies(np.array([[0, 1], [1, 0], [0, 1], [0, 0]]), (2, 2)).tolist()
+    [0.25, 0.5, 0.25, 0.0]
+    """
+    return np.asarray(np.bincount(flat(states, sizes), minlength=prod(sizes)) / len(states))
 
 
 def states_of_cells(cells: Integers, domain_sizes: Sequence[int]) -> Integers:

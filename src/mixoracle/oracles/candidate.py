@@ -17,7 +17,7 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.submixture import Subcomponents
 from mixoracle.model import Bipartite, Projection
-from mixoracle.model.joint_states import configurations, flat, states_of_cells
+from mixoracle.model.joint_states import configurations, frequencies, states_of_cells
 from mixoracle.oracles.counts import ComponentCount
 from mixoracle.oracles.protocol import (
     AssigningOracle,
@@ -139,10 +139,7 @@ _MOST_WEIGHTS = 1_000_000
 
 def weights_of(states: Integers, domain_sizes: tuple[int, ...]) -> Floats | None:
     """The share of the rows of states (N, m) in each joint state; None where there are too many."""
-    n_joint = prod(domain_sizes)
-    if n_joint > _MOST_WEIGHTS:
-        return None
-    return np.asarray(np.bincount(flat(states, domain_sizes), minlength=n_joint) / len(states))
+    return frequencies(states, domain_sizes) if prod(domain_sizes) <= _MOST_WEIGHTS else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
