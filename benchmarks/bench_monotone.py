@@ -126,16 +126,19 @@ def main() -> None:
     begin, lines, lost = time.perf_counter(), 0, []
     print(f"{'problem':40s}{''.join(f'{size:>8d}' for size in sizes)}")
     for name, draw in problems(asked.first_seed, asked.seeds):
-        if any((name, size) not in kept for size in sizes):
-            if time.perf_counter() - begin > asked.seconds:
-                continue
+        is_over = time.perf_counter() - begin > asked.seconds
+        if not is_over and any((name, size) not in kept for size in sizes):
             _learn_all(name, *draw(_SIZES[-1]), sizes, kept, asked.keep)
-        right = [kept[name, size][0] for size in sizes]
-        marks = "".join(f"{'+' if one else '-':>8s}" for one in right)
-        print(f"{name:40s}{marks}", flush=True)
+        learned = [size for size in sizes if (name, size) in kept]
+        if not learned:
+            continue
+        marks = {size: "+" if kept[name, size][0] else "-" for size in learned}
+        print(
+            f"{name:40s}{''.join(f'{marks.get(size, chr(32)):>8s}' for size in sizes)}", flush=True
+        )
         lines += 1
-        worse = [i + 1 for i, (one, other) in enumerate(pairwise(right)) if one and not other]
-        lost += [f"{name}, N = {sizes[i]}: {kept[name, sizes[i]][1]}" for i in worse]
+        worse = [b for a, b in pairwise(learned) if kept[name, a][0] and not kept[name, b][0]]
+        lost += [f"{name}, N = {size}: {kept[name, size][1]}" for size in worse]
     print(f"{len(lost)} times in {lines} problems a right answer became wrong", *lost, sep="\n")
 
 
