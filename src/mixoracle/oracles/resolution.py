@@ -23,13 +23,14 @@ import numpy as np
 
 from mixoracle._arrays import Integers
 from mixoracle.decoding.evidence import score
+from mixoracle.families.submixture import Subcomponents
 from mixoracle.labels.association import Association
 from mixoracle.labels.labelling import Labelling, Rows
 from mixoracle.labels.misfit import are_cut_through, are_lumps, is_family_wrong
 from mixoracle.labels.single import label_each
 from mixoracle.labels.together import are_shattered, settle
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.model.joint_states import configurations
+from mixoracle.model.joint_states import configurations, n_configurations
 from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.decoded import Decoded
 from mixoracle.oracles.local import LocalAnswer
@@ -120,10 +121,27 @@ class Search:
     ) -> tuple[Candidate, ...]:
         """Candidates, best first; their components are mixtures of those that labels show.
 
-        Where families are right, they are of their family.
+        Where families are right, or labels no finer than components, they are of their family.
         """
-        held = None if association.most else association.subcomponents(self.rows)
-        return by_merit(replace(candidate, subcomponents=held) for candidate in candidates)
+        if association.most:
+            return by_merit(candidates)
+        held = association.subcomponents(self.rows)
+        return by_merit(
+            replace(candidate, subcomponents=self._needed(held, candidate))
+            for candidate in candidates
+        )
+
+    def _needed(
+        self, held: tuple[Subcomponents | None, ...], candidate: Candidate
+    ) -> tuple[Subcomponents | None, ...]:
+        """The subcomponents of variables that have more of them than components."""
+        assert candidate.graph is not None  # oracles that decode give one
+        adjacency = candidate.graph.adjacency[self.prepared.variables]
+        n_components = n_configurations(adjacency, candidate.graph.domain_sizes)
+        return tuple(
+            own if own is not None and len(own.weights) > n else None
+            for own, n in zip(held, n_components, strict=True)
+        )
 
     def association(self, alone: Labelling, finest: Decoded | None = None) -> Association:
         """What answers are judged by where their evidence cannot be relied on.
