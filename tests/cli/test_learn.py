@@ -399,7 +399,7 @@ def test_the_projection_oracle_has_a_plan(run, tmp_path):
     item_problem(1, 6, 300, random_state=0).observations.write(tmp_path / "items.csv")
     result = run("learn", "items.csv", "--oracle", "projection", "--out", "result")
     assert result.exit_code == 0, result.output
-    assert "step 2 of 7: fitting one mixture over all variables" in result.stderr
+    assert "step 2 of 8: fitting one mixture over all variables" in result.stderr
     record = json.loads((tmp_path / "result" / "run.json").read_text())
     assert record["settings"]["oracle"] == "projection"
     planned = {stage for stage, _ in PLANS["projection"]}

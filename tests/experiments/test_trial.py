@@ -118,7 +118,9 @@ def test_an_interruption_is_no_result(monkeypatch, task, error):
 
 def test_a_contradiction_that_the_learner_survives_is_recorded(monkeypatch, task):
     reason = "k({X1}) = 7 fits no graph"
-    monkeypatch.setattr(mixoracle.bipartite, "check", raising(InconsistentCountsError(reason)))
+    monkeypatch.setattr(
+        mixoracle.solving.Solver, "_by_decoding", raising(InconsistentCountsError(reason))
+    )
     result = perform(task)
     assert (result.status, result.stage, result.reason) == ("fallback", "graph", reason)
     assert "obs:counting" in result.broken

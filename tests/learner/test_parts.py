@@ -177,7 +177,8 @@ class TestParts:
         stages = []
         fitted(problem.observations, progress=stages.append)
         assert len(stages) == len(set(stages)) >= 4
-        assert "latent graph" in stages[-1]
+        assert "latent graph" in stages[-2]
+        assert "checking" in stages[-1]
 
     def test_progress_is_shown_on_stderr_when_asked_for(self, problem, capsys, fitted):
         fitted(problem.observations, progress=True)

@@ -25,6 +25,7 @@ from mixoracle._documents import parse_json
 from mixoracle._scratch import new_file
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.families import ComponentSet
+from mixoracle.families.submixture import SubmixtureComponents
 from mixoracle.model.array_file import pack_arrays, unpack_arrays
 from mixoracle.model.cpdag import CPDAG
 from mixoracle.model.network import joint_from_arrays, room_for_joint
@@ -40,8 +41,9 @@ MODEL_FILE = "model.json"
 _ARRAYS_NAME = re.compile(r"arrays-[0-9a-f]{16}\.npz")
 # Room for a number, or for the name of a family where a variable has several.
 _LARGEST_ENTRY = 64
-# A model without a reading does not say how wide its variables are: such arrays have room for this
-# much, or for what they are packed to times this.
+# A model without a reading does not say how wide its variables are, nor does any say how many
+# sub-components there are: such arrays have room for this much, or for what they are packed to
+# times this.
 _ROOM, _LARGEST_RATIO = 2**28, 500
 
 
@@ -176,10 +178,11 @@ def _most_bytes(header: dict[str, Any], packed: int) -> dict[str, float]:
     reading = Reading.from_json(header.get("reading"))
     room_for = room_for_joint(header.get("joint", {}), sizes)
     most: dict[str, float] = {name: _LARGEST_ENTRY * n for name, n in room_for.items()}
-    for i, (row, _) in enumerate(zip(rows, families, strict=False)):
+    for i, (row, family) in enumerate(zip(rows, families, strict=False)):
         n_components = math.prod(size for size, drives in zip(sizes, row, strict=True) if drives)
         room = float(max(_ROOM, _LARGEST_RATIO * packed))
-        if reading is not None and i < len(reading.columns):
+        is_known = reading is not None and family != SubmixtureComponents.family
+        if reading is not None and is_known and i < len(reading.columns):
             width = len(reading.columns[i])
             # Of each column and component a number, or one for each other column or level.
             longest = max([width, *(len(levels or ()) for levels in reading.levels[i])])

@@ -137,15 +137,23 @@ class LocalAnswer:
     def is_only_one(self, settings: Settings) -> bool:
         """Whether there are too many joint states for any other way.
 
-        Labels that fit badly suggest many; so the rows must show that many, too. A latent behind
-        each variable, as labels of too few rows suggest it, explains nothing that they share.
+        Labels that fit badly suggest many; so the rows must show that many, too.
         """
-        children = self.explanation.adjacency.sum(axis=0)
         return (
             self.n_joint > settings.budget.joint_states
-            and bool(np.median(children) > 1)
             and are_shattered(self.seen, settings)
+            and self._explains_what_is_shared(settings)
         )
+
+    def _explains_what_is_shared(self, settings: Settings) -> bool:
+        """Whether latents drive several variables, if these are dependent.
+
+        Labels of too few rows suggest a latent behind each variable.
+        """
+        if np.median(self.explanation.adjacency.sum(axis=0)) > 1:
+            return True
+        blocks = [variable.whitened for variable in self.rows]
+        return not dependent_pairs(blocks, settings.priors)[0].any()
 
     def candidate(self, source: str, run: Run) -> Candidate:
         """The answer in the order of the observations."""
