@@ -71,7 +71,14 @@ HOW_TO = (
     *("how-to/resolution", "how-to/counts", "how-to/new-rows", "how-to/cluster"),
     *("data", "results", "questions", "knowledge", "report"),
 )
-EXPLANATION = ("explanation/paper", "explanation/identification", "trust", "method", "constants")
+EXPLANATION = (
+    "explanation/paper",
+    "explanation/identification",
+    "explanation/limits",
+    "trust",
+    "method",
+    "constants",
+)
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 
 
