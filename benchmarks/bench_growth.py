@@ -125,6 +125,9 @@ def draw_figure(path: Path, held: list[dict[str, Any]]) -> None:
             axis.loglog(
                 [row["size"] for row in some], [row["seconds"] for row in some], marker, color="C0"
             )
+        sizes = sorted({row["size"] for row in own})
+        axis.set_xticks(sizes, [f"{size:.0e}" if size >= 1000 else str(size) for size in sizes])
+        axis.minorticks_off()
         axis.set_xlabel(title)
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("CPU seconds, one core")
