@@ -23,11 +23,10 @@ from typing import Any
 import numpy as np
 
 from bench_chunks import draw
-from bench_scale import cpu_seconds
+from bench_scale import cpu_seconds, is_exact
 from mixoracle import ChunkedObservations, LatentGraphLearner, LatentModel
 from mixoracle.datasets import paper_problem, random_model, sparse_problem
 from mixoracle.errors import AssumptionWarning, DataWarning
-from mixoracle.metrics import compare
 
 MEASUREMENTS = (8, 16, 32, 64, 128, 256, 512)
 CAUSES = (2, 4, 8, 16, 32, 64)
@@ -84,14 +83,6 @@ CURVES: dict[str, tuple[tuple[int, ...], Callable[[int, int], Fitted]]] = {
 def exponent(sizes: list[int], seconds: list[float]) -> float:
     """The slope of the logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0]) if len(sizes) > 1 else np.nan
-
-
-def is_exact(truth: LatentModel, found: LatentModel) -> bool:
-    """Whether Γ and the domain sizes are those of the truth."""
-    if truth.n_latent != found.n_latent:
-        return False
-    answer = compare(truth, found)
-    return bool(answer.bipartite_exact and answer.domains_exact)
 
 
 def print_curve(name: str, held: list[dict[str, Any]]) -> None:

@@ -12,8 +12,9 @@ import resource
 import time
 import warnings
 
-from mixoracle import LatentGraphLearner
+from mixoracle import LatentGraphLearner, LatentModel
 from mixoracle.datasets import Problem, sparse_problem
+from mixoracle.decoding.explanation import structure_of
 from mixoracle.errors import AssumptionWarning, DataWarning
 from mixoracle.metrics import structural_distance
 from mixoracle.model import CPDAG
@@ -23,18 +24,16 @@ from mixoracle.structure import StateCounts, learn
 ROWS = ((8, 40, 2), (10, 100, 2), (15, 60, 2), (5, 200, 3))
 
 
-def is_exact(problem: Problem, learner: LatentGraphLearner) -> bool:
+def is_exact(truth: LatentModel, found: LatentModel) -> bool:
     """Whether Γ and the domain sizes are those of the truth, up to the order of the latents."""
-    model = learner.model_
-    truth = problem.model
-    expected = sorted(zip(map(bytes, truth.bipartite.T), truth.domain_sizes, strict=True))
-    found = sorted(zip(map(bytes, model.bipartite.T), model.domain_sizes, strict=True))
-    return expected == found
+    return structure_of(truth.bipartite, truth.domain_sizes) == structure_of(
+        found.bipartite, found.domain_sizes
+    )
 
 
 def distance_of_graphs(problem: Problem, learner: LatentGraphLearner) -> tuple[float, float] | None:
     """SHD of Λ as learned, and by the same search on the true states; None unless Γ is exact."""
-    if not is_exact(problem, learner):
+    if not is_exact(problem.model, learner.model_):
         return None
     found, truth = learner.model_, problem.model
     children = {bytes(column): j for j, column in enumerate(found.bipartite.T)}
@@ -84,7 +83,7 @@ def main(argv: list[str] | None = None) -> None:
         shown = "" if graphs is None else f"{graphs[0]:>6}{graphs[1]:>20}"
         print(
             f"{m:>3}{n:>5}{choices.samples:>8}{states:>20}{wall:>8.1f}{seconds:>8.1f}{peak:>9.2f}"
-            f"  {is_exact(problem, learner)!s:5}{shown}",
+            f"  {is_exact(problem.model, learner.model_)!s:5}{shown}",
             flush=True,
         )
 

@@ -140,18 +140,28 @@ def _fits(
     settings: Settings,
 ) -> bool:
     """Whether a variable has one label for each configuration of its parents."""
-    own = [sizes[j] for j in np.flatnonzero(parents)]
-    labels = rows.labels[:, variable]
-    n_labels = int(labels.max()) + 1
-    if prod(own) != n_labels:
+    n_labels = int(rows.labels[:, variable].max()) + 1
+    if prod(sizes[j] for j in np.flatnonzero(parents)) != n_labels:
         return False
-    sure = rows.certain[:, variable]
-    codes = flat(states[sure][:, parents], own)
-    table = np.bincount(labels[sure] * n_labels + codes, minlength=n_labels**2)
-    table = table.reshape(n_labels, n_labels)
-    off = sure.sum() - table.max(axis=1).sum()
-    is_one_to_one = len(np.unique(table.argmax(axis=1))) == n_labels
-    return bool(is_one_to_one and off <= settings.priors.stray_share * sure.sum())
+    _, table = _labels_by_configuration(rows, variable, parents, states, sizes)
+    is_one_to_one = len(np.unique(table.argmax(axis=0))) == n_labels
+    off = table.sum() - table.max(axis=0).sum()
+    return bool(is_one_to_one and off <= settings.priors.stray_share * table.sum())
+
+
+def _labels_by_configuration(
+    rows: LabelledRows, variable: int, parents: Bools, states: Integers, sizes: tuple[int, ...]
+) -> tuple[Integers, Integers]:
+    """The configuration of each row, (N,), and the labels beyond doubt, (configurations, labels).
+
+    The second counts the rows that have each label in each configuration.
+    """
+    own = [sizes[j] for j in np.flatnonzero(parents)]
+    codes = flat(states[:, parents], own)
+    labels, sure = rows.labels[:, variable], rows.certain[:, variable]
+    n_labels = int(labels.max()) + 1
+    counts = np.bincount(codes[sure] * n_labels + labels[sure], minlength=prod(own) * n_labels)
+    return codes, counts.reshape(prod(own), n_labels)
 
 
 def _are_coarser(
@@ -163,14 +173,10 @@ def _are_coarser(
     settings: Settings,
 ) -> bool:
     """Whether a label is several configurations, each of them a component by its own evidence."""
-    own = [sizes[j] for j in np.flatnonzero(parents)]
-    labels, sure = rows.labels[:, variable], rows.certain[:, variable]
-    codes = flat(states[:, parents], own)
-    table = np.zeros((prod(own), int(labels.max()) + 1))
-    np.add.at(table, (codes[sure], labels[sure]), 1.0)
-    off = sure.sum() - table.max(axis=1).sum()
-    pooled = pool(rows.features[variable], codes, prod(own))
-    if off > settings.priors.stray_share * sure.sum() or not pooled[:, 0].all():
+    codes, table = _labels_by_configuration(rows, variable, parents, states, sizes)
+    off = table.sum() - table.max(axis=1).sum()
+    pooled = pool(rows.features[variable], codes, len(table))
+    if off > settings.priors.stray_share * table.sum() or not pooled[:, 0].all():
         return False
     label = table.argmax(axis=1)
     first, second = np.triu_indices(len(pooled), k=1)

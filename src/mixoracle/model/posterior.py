@@ -76,10 +76,14 @@ Inference = Callable[[Sequence[Floats]], Posterior]
 
 
 def inference_of(adjacency: Bools, joint: Joint) -> tuple[Inference, int]:
-    """How rows are shared out by Γ and P(H), and how many numbers that takes for each row."""
+    """How rows are shared out by Γ and P(H), and how many numbers that takes for each row.
+
+    These are at least the densities that it starts from.
+    """
+    n_densities = sum(n_configurations(adjacency, joint.domain_sizes))
     if joint.n_joint > _MOST_LISTED:
         inference = RowInference(adjacency, joint.domain_sizes, joint.factors())
-        return inference.posterior, sum(n_configurations(adjacency, joint.domain_sizes))
+        return inference.posterior, n_densities
     table = joint.table.ravel()
     cells = np.flatnonzero(table > 0)
     states = states_of_cells(cells, joint.domain_sizes)
@@ -90,7 +94,7 @@ def inference_of(adjacency: Bools, joint: Joint) -> tuple[Inference, int]:
         together = np.nan_to_num(log_joint(log_weights, densities, codes), nan=-np.inf)
         return ListedPosterior(states, share_out(together, table[cells]))
 
-    return listed, len(cells)
+    return listed, max(len(cells), n_densities)
 
 
 def posterior_chunks(
@@ -115,8 +119,7 @@ def density_chunks(
                 f"{name} should have {held.width} columns as in the model; got {block.shape[1]}"
             )
     infer, n_numbers = inference_of(model.bipartite, model.joint)
-    n_densities = sum(held.n_components for held in model.components)
-    step = max(1, _CHUNK_ENTRIES // max(n_numbers, n_densities))
+    step = max(1, _CHUNK_ENTRIES // n_numbers)
     for start in range(0, len(blocks[0]), step):
         rows = slice(start, min(start + step, len(blocks[0])))
         with np.errstate(over="ignore", invalid="ignore"):
