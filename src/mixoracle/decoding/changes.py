@@ -65,7 +65,7 @@ def change_latents(
     for latent in latents:
         yield "dropped a latent", np.delete(explanation.states, latent, axis=1)
     for first, second in combinations(latents, 2):
-        yield from _joined(explanation, first, second, settings)
+        yield from joined(explanation, first, second, settings)
     for latent in latents:
         yield from _taken_apart(table, explanation, latent, settings)
 
@@ -99,14 +99,14 @@ def _split(
         yield from _if_affordable("split a state", split, settings)
 
 
-def _joined(
+def joined(
     explanation: Explanation, first: int, second: int, settings: Settings
 ) -> Iterator[Change]:
     """One latent for two, with the combinations of their states that were seen."""
     states, sizes = explanation.states, explanation.domain_sizes
     both = numbered(flat(states[:, [first, second]], [sizes[first], sizes[second]]))
-    joined = np.delete(_replaced(states, second, both[:, None]), first, axis=1)
-    yield from _if_affordable("joined two latents", joined, settings)
+    one = np.delete(_replaced(states, second, both[:, None]), first, axis=1)
+    yield from _if_affordable("joined two latents", one, settings)
 
 
 def _taken_apart(

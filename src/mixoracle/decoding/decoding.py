@@ -21,6 +21,7 @@ import numpy as np
 from mixoracle.decoding.completion import complete
 from mixoracle.decoding.evidence import explains_labels, score
 from mixoracle.decoding.explanation import Explanation, Structure
+from mixoracle.decoding.impossible import without_impossible
 from mixoracle.decoding.moves import LEAST_GAIN, affordable_evaluations, climb
 from mixoracle.decoding.proposals import last_resorts, proposals, without_rarest
 from mixoracle.decoding.wanted import Wanted, nearest_wanted
@@ -69,24 +70,40 @@ def improved(
 ) -> list[Explanation]:
     """Explanations by their evidence in another table of the same components, and a better one.
 
-    The best of them is where the search for a better one starts. If that has a latent which drives
-    everything, others are sought within its states. If it ends at one that needs more
+    The best of them is where the search for a better one starts. If it ends at one that needs more
     components of a variable than the table allows, it goes on from there to one that does not.
     """
     free = replace(table, most=None)
     found = _improved_from_best(free, explanations, settings)
-    if table.most is None and _best_of(found).adjacency.all(axis=0).any():
-        inside = within_states(table, found, _decoded, settings)
-        best = _best_of([*found, *inside])
-        if any(held is best for held in inside):
-            found = _improved_from_best(free, [*found, *inside], settings)
+    if table.most is None:
+        return _of_any_shape(table, found, settings)
     best = _best_of(found)
-    if table.most is None or _rescored(table, best, settings).log_evidence > -np.inf:
+    if _rescored(table, best, settings).log_evidence > -np.inf:
         return found
     allowed = _improved_from_best(table, [best], settings) + [
         _rescored(table, held, settings) for held in found
     ]
     return [held for held in allowed if held.log_evidence > -np.inf] or found
+
+
+def _of_any_shape(
+    table: ComponentTable, found: list[Explanation], settings: Settings
+) -> list[Explanation]:
+    """What evidence that ignores shapes leaves to find, and what it cannot decide.
+
+    If the best explanation has a latent which drives everything, others are sought within its
+    states. Of latents that exclude each other one is made, unless the evidence speaks against it.
+    """
+    if _best_of(found).adjacency.all(axis=0).any():
+        inside = within_states(table, found, _decoded, settings)
+        best = _best_of([*found, *inside])
+        if any(held is best for held in inside):
+            found = _improved_from_best(table, [*found, *inside], settings)
+    best = _best_of(found)
+    return [
+        without_impossible(table, best, settings),
+        *(held for held in found if held is not best),
+    ]
 
 
 def _improved_from_best(

@@ -82,7 +82,7 @@ def climb(
                 distance(current),
                 best.log_evidence,
             ):
-                move = _move_between(current, best, action)
+                move = move_between(current, best, action)
                 current = replace(best, moves=(*current.moves, move))
                 improved = True
                 break
@@ -100,7 +100,7 @@ def _best_of(
     return good[-1] if good else (current, "")
 
 
-def _move_between(before: Explanation, after: Explanation, action: str) -> Move:
+def move_between(before: Explanation, after: Explanation, action: str) -> Move:
     """The latents that only one of two explanations has, and what the change gained."""
     had, has = Counter(before.latents), Counter(after.latents)
     gain = after.log_evidence - before.log_evidence

@@ -127,19 +127,21 @@ class Search:
             return by_merit(candidates)
         held = association.subcomponents(self.rows)
         return by_merit(
-            replace(candidate, subcomponents=self._needed(held, candidate))
+            replace(candidate, subcomponents=held) if self._is_finer(held, candidate) else candidate
             for candidate in candidates
         )
 
-    def _needed(
-        self, held: tuple[Subcomponents | None, ...], candidate: Candidate
-    ) -> tuple[Subcomponents | None, ...]:
-        """The subcomponents of variables that have more of them than components."""
+    def _is_finer(self, held: tuple[Subcomponents | None, ...], candidate: Candidate) -> bool:
+        """Whether some variable has more subcomponents than components.
+
+        Then all variables have the model that the candidate was judged by: with the family in some
+        of them, EM would move rows to wherever the family misfits least.
+        """
         assert candidate.graph is not None  # oracles that decode give one
         adjacency = candidate.graph.adjacency[self.prepared.variables]
         n_components = n_configurations(adjacency, candidate.graph.domain_sizes)
-        return tuple(
-            own if own is not None and len(own.weights) > n else None
+        return any(
+            own is not None and len(own.weights) > n
             for own, n in zip(held, n_components, strict=True)
         )
 
