@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_mutual_info_score
 
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem
@@ -62,6 +64,26 @@ def test_such_states_as_asked_for_in_any_order(problem):
     coarser = LatentGraphLearner(random_state=0, domain_sizes=[2, 2]).fit(problem.observations)
     assert coarser.model_.domain_sizes == (2, 2)
     assert asked(coarser).holds is True
+
+
+@pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_more_states_than_single_columns_show_are_found_in_all_of_them_together(seed):
+    """Three states one standard deviation apart in each column, and far apart in all eight."""
+    rng = np.random.default_rng(seed)
+    states = rng.integers(3, size=400)
+    rows = np.array([-1.0, 0.0, 1.0])[states][:, None] * 1.2 + rng.normal(size=(400, 8))
+    learner = LatentGraphLearner(random_state=0, domain_sizes=[3]).fit(rows)
+    assert learner.model_.domain_sizes == (3,)
+    assert asked(learner).holds is True
+
+
+@pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
+def test_the_three_species_of_iris_are_found_where_three_states_are_asked_for():
+    measured, species = load_iris(return_X_y=True)
+    learner = LatentGraphLearner(random_state=0, domain_sizes=[3]).fit(measured)
+    assert learner.model_.domain_sizes == (3,)
+    assert adjusted_mutual_info_score(species, learner.states_[:, 0]) > 0.75
 
 
 def test_what_the_data_do_not_show_is_said(problem):

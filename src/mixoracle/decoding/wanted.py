@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import prod
 
 import numpy as np
 
@@ -54,6 +55,17 @@ class Wanted:
         if self.domain_sizes is not None:
             return f"states {', '.join(map(str, self.domain_sizes))}"
         return f"{self.n_latents} latent{'' if self.n_latents == 1 else 's'}"
+
+    @property
+    def least_joint_states(self) -> int:
+        """How many joint states there are at least, if it is as asked for.
+
+        Examples
+        --------
+        >>> Wanted(domain_sizes=(3, 2)).least_joint_states, Wanted(n_latents=3).least_joint_states
+        (6, 8)
+        """
+        return prod(self.domain_sizes or (2,) * (self.n_latents or 0))
 
     def distance(self, domain_sizes: tuple[int, ...]) -> int:
         """How many latents or states too many or too few there are."""

@@ -49,14 +49,16 @@ def fit_mixture(
     max_starts: int,
     rng: np.random.Generator,
     settings: Settings,
+    n_least: int = 1,
 ) -> Mixture:
     """The best of several starts: as many as it takes for two to end at the best answer.
 
-    ``coordinates`` (N, d) of all variables together decide where EM starts.
+    ``coordinates`` (N, d) of all variables together decide where EM starts. Components are not
+    merged to fewer than ``n_least``, whatever the evidence says.
     """
     found: list[Mixture] = []
     while True:
-        found.append(_fit_once(variables, coordinates, rng, settings))
+        found.append(_fit_once(variables, coordinates, rng, settings, n_least))
         best = max(found, key=lambda mixture: mixture.log_evidence)
         n_agreed = sum(_is_same(mixture, best, settings) for mixture in found)
         if n_agreed > 1 or len(found) == max_starts:
@@ -73,14 +75,15 @@ def _fit_once(
     coordinates: Floats,
     rng: np.random.Generator,
     settings: Settings,
+    n_least: int,
 ) -> Mixture:
     limit = settings.components_over_all(len(coordinates))
     limit = min(limit, len(np.unique(coordinates, axis=0)))
-    n_first = min(settings.budget.first_pieces, limit)
+    n_first = min(max(settings.budget.first_pieces, 2 * n_least), limit)
     while True:
         seed = int(rng.integers(np.iinfo(np.int32).max))
         labels = cut(coordinates, n_first, seed, settings)
-        search = _Search(variables, coordinates, limit, seed, settings)
+        search = _Search(variables, coordinates, limit, seed, settings, n_least)
         found = search.run(_indicators(labels))
         if 2 * found.n_components <= n_first or n_first >= limit:
             return Mixture(found.responsibilities, found.score)
@@ -115,10 +118,11 @@ class _Search:
         max_components: int,
         seed: int,
         settings: Settings,
+        n_least: int = 1,
     ) -> None:
         self._variables = variables
         self._coordinates = coordinates
-        self._max_components = max_components
+        self._n_least, self._max_components = n_least, max_components
         self._seed = seed
         self._settings, self._budget = settings, settings.budget
         # Sets of rows, as bytes, that were looked at and are not two components.
@@ -182,13 +186,14 @@ class _Search:
 
     def _merged(self, state: _State) -> _State | None:
         """Merge all pairs that promise to raise the evidence, or else the one that does."""
-        promises = self._promises(state)
+        spare = state.n_components - self._n_least
+        promises = self._promises(state) if spare > 0 else []
         clear: list[tuple[int, int]] = []
         for gain, one, other in promises:
-            if gain > 0 and not any({one, other} & set(pair) for pair in clear):
+            if gain > 0 and not any({one, other} & set(pair) for pair in clear[:spare]):
                 clear.append((one, other))
         single = [[(one, other)] for _, one, other in promises[: self._budget.merges_tried]]
-        trials = [clear, *single] if clear else single
+        trials = [clear[:spare], *single] if clear else single
         return self._first_better(state, (_with_merged(state.responsibilities, t) for t in trials))
 
     def _first_better(self, state: _State, trials: Iterable[Floats]) -> _State | None:

@@ -72,7 +72,7 @@ class Search:
         """
         settings = self.run.settings
         return (
-            len(self._resolutions()) > 0
+            self.has_coarser()
             and are_shattered(alone.labels, settings)
             and (
                 int(alone.labels.max()) + 1 >= self._limit
@@ -84,7 +84,7 @@ class Search:
         """The answer that takes all rows for what they are; whether its labels are too fine."""
         labelling, settings = self._settled(self.rows, alone), self.run.settings
         is_wrong = is_family_wrong(self.rows, labelling, settings)
-        if not is_wrong and self._resolutions():
+        if not is_wrong and self.has_coarser():
             is_wrong = are_lumps(self.rows, alone, settings) or are_cut_through(
                 self.rows, labelling, settings
             )
@@ -107,6 +107,10 @@ class Search:
         rows = [variable.coarsened(resolution) for variable in self.rows]
         labelling = self._settled(rows, self._label_each(rows))
         return Decoded.of(self.prepared, rows, labelling, self.run, resolution, climbs=False)
+
+    def has_coarser(self) -> bool:
+        """Whether there are rows enough for a coarser answer."""
+        return len(self._resolutions()) > 0
 
     def coarser(self) -> Iterator[Decoded]:
         """Coarse answers, one after another, from the finest of them on."""
