@@ -37,7 +37,7 @@ pytest: $(VENV)/.installed-dev
 	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 test-slow: $(VENV)/.installed-dev ## the tests of real data that take long, which the gate leaves out
-	MIXORACLE_SLOW=1 $(BIN)/pytest tests/test_real_tests.py
+	MIXORACLE_SLOW=1 $(BIN)/pytest tests/test_real_tests.py tests/test_rig.py
 
 test-lowest: ## the tests with the oldest versions that pyproject.toml allows
 	$(MAKE) pytest VENV=.venv-lowest CONSTRAINTS=constraints-lowest.txt EXTRAS=test
