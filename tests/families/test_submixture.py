@@ -146,3 +146,18 @@ def test_evidence_prefers_components_that_share_sub_components():
     assert evidence((0, 1), (2,)) > max(evidence((0,), (1,), (2,)), evidence((0, 1, 2)))
     assert own.n_parameters == 2
     assert np.isfinite(logsumexp(own.features(first)[:, -1]))
+
+
+@pytest.mark.parametrize("distance", [30.0, 37.9, 38.2, 60.0])
+def test_a_row_that_a_component_hardly_allows_leaves_statistics_finite(distance):
+    """Other variables may put it there all the same; 1 over its density is beyond all numbers."""
+    two = GaussianComponents(np.array([[0.0], [distance]]), np.ones((2, 1, 1)))
+    held = SubmixtureFamily(GaussianFamily(1), Subcomponents(two, np.array([50.0, 50.0])))
+    apart = SubmixtureComponents(np.eye(2), two.means, two.covariances)
+    features = held.features(np.array([[0.0], [distance], [distance / 2]]))
+    share = np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]])
+    sums = held.statistics(features, share, apart)
+    assert np.isfinite(sums).all()
+    np.testing.assert_allclose(sums[1, 1:-1], [0.0, 0.5])
+    found = held.components(sums, held.prior(sums))
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1.0)

@@ -27,6 +27,8 @@ from mixoracle.families.base import Averages, ComponentSet, Family, Missing, Pat
 from mixoracle.families.categorical import CategoricalComponents, CategoricalFamily
 from mixoracle.families.gaussian import GaussianComponents, GaussianFamily, GaussianPart
 
+# Of a row in a component, relative to that in all together: what is divided by less overflows.
+_LEAST_DENSITY = 1e-200
 _SUM_TOLERANCE = 1e-6
 
 
@@ -164,7 +166,7 @@ class SubmixtureFamily(Family):
     ) -> Floats:
         """How often each sub-component is in each component, given the shares of the rows."""
         relative = self._relative(features, components)
-        each = np.divide(share, relative, out=np.zeros_like(share), where=relative > 0)
+        each = np.divide(share, relative, out=np.zeros_like(share), where=relative > _LEAST_DENSITY)
         counts = each.T @ (features[:, 1:-1] / self.weights)
         counts *= cast(SubmixtureComponents, components).shares
         return np.hstack([share.T @ features[:, :1], counts, share.T @ features[:, -1:]])
