@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from mixoracle import Observations
 from mixoracle.decoding.evidence import score
 from mixoracle.labels.association import Association
+from mixoracle.mixtures.preparation import prepare
 from mixoracle.model.joint_states import configurations
 from mixoracle.settings import Settings
 
@@ -103,3 +105,14 @@ def test_a_configuration_of_few_rows_is_no_component_that_could_be_seen():
     labels = np.array([[0, 0], [1, 1]] * 20 + [[0, 1]] * 3)
     states = np.array([0, 1] * 20 + [2] * 3)
     assert np.isfinite(log_evidence(labels, np.ones((2, 1), dtype=bool), (3,), states, (2, 2)))
+
+
+def test_a_label_without_rows_has_no_component():
+    rng = np.random.default_rng(0)
+    observations = Observations.from_arrays({"X1": rng.normal(size=(40, 2))})
+    prepared = prepare(observations, None, Settings()).for_search()
+    rows = prepared.searched_rows(slice(None))
+    labels = np.repeat([0, 2], 20)[:, None]
+    (held,) = Association.of_labels(labels).subcomponents(rows)
+    assert held.weights.tolist() == [20.0, 20.0]
+    assert held.inner.n_components == 2

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import prod
+from math import inf, prod
 
 import numpy as np
 
@@ -57,15 +57,17 @@ class Wanted:
         return f"{self.n_latents} latent{'' if self.n_latents == 1 else 's'}"
 
     @property
-    def least_joint_states(self) -> int:
-        """How many joint states there are at least, if it is as asked for.
+    def joint_states(self) -> tuple[float, float]:
+        """How many joint states there are at least and at most, if it is as asked for.
 
         Examples
         --------
-        >>> Wanted(domain_sizes=(3, 2)).least_joint_states, Wanted(n_latents=3).least_joint_states
-        (6, 8)
+        >>> Wanted(domain_sizes=(3, 2)).joint_states, Wanted(n_latents=3).joint_states
+        ((6, 6), (8, inf))
         """
-        return prod(self.domain_sizes or (2,) * (self.n_latents or 0))
+        if self.domain_sizes is not None:
+            return prod(self.domain_sizes), prod(self.domain_sizes)
+        return 2 ** (self.n_latents or 0), inf
 
     def distance(self, domain_sizes: tuple[int, ...]) -> int:
         """How many latents or states too many or too few there are."""

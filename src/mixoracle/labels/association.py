@@ -32,6 +32,7 @@ from mixoracle.labels.labelling import Rows
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.segmentation import pieces_of
 from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint_states import numbered
 from mixoracle.settings import Settings
 
 
@@ -92,7 +93,9 @@ class Association:
             if not isinstance(family, GaussianFamily):
                 found.append(None)
                 continue
-            labels, counts = marks[:, 1:].argmax(axis=1), marks[:, 1:].sum(axis=0)
+            # A label may have lost all its rows to others: there is no component behind it.
+            labels = numbered(marks[:, 1:].argmax(axis=1))
+            counts = np.bincount(labels).astype(np.float64)
             statistics = pool(variable.completed(labels), labels, len(counts))
             inner = family.components(statistics, family.prior(statistics))
             found.append(Subcomponents(inner, counts))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -49,16 +50,16 @@ def fit_mixture(
     max_starts: int,
     rng: np.random.Generator,
     settings: Settings,
-    n_least: int = 1,
+    bounds: tuple[float, float] = (1, inf),
 ) -> Mixture:
     """The best of several starts: as many as it takes for two to end at the best answer.
 
-    ``coordinates`` (N, d) of all variables together decide where EM starts. Components are not
-    merged to fewer than ``n_least``, whatever the evidence says.
+    ``coordinates`` (N, d) of all variables together decide where EM starts. The number of
+    components stays within the ``bounds``, whatever the evidence says.
     """
     found: list[Mixture] = []
     while True:
-        found.append(_fit_once(variables, coordinates, rng, settings, n_least))
+        found.append(_fit_once(variables, coordinates, rng, settings, bounds))
         best = max(found, key=lambda mixture: mixture.log_evidence)
         n_agreed = sum(_is_same(mixture, best, settings) for mixture in found)
         if n_agreed > 1 or len(found) == max_starts:
@@ -75,15 +76,15 @@ def _fit_once(
     coordinates: Floats,
     rng: np.random.Generator,
     settings: Settings,
-    n_least: int,
+    bounds: tuple[float, float],
 ) -> Mixture:
     limit = settings.components_over_all(len(coordinates))
     limit = min(limit, len(np.unique(coordinates, axis=0)))
-    n_first = min(max(settings.budget.first_pieces, 2 * n_least), limit)
+    n_first = min(max(settings.budget.first_pieces, int(2 * bounds[0])), limit)
     while True:
         seed = int(rng.integers(np.iinfo(np.int32).max))
         labels = cut(coordinates, n_first, seed, settings)
-        search = _Search(variables, coordinates, limit, seed, settings, n_least)
+        search = _Search(variables, coordinates, limit, seed, settings, bounds)
         found = search.run(_indicators(labels))
         if 2 * found.n_components <= n_first or n_first >= limit:
             return Mixture(found.responsibilities, found.score)
@@ -118,11 +119,12 @@ class _Search:
         max_components: int,
         seed: int,
         settings: Settings,
-        n_least: int = 1,
+        bounds: tuple[float, float] = (1, inf),
     ) -> None:
         self._variables = variables
         self._coordinates = coordinates
-        self._n_least, self._max_components = n_least, max_components
+        self._least, self._most = bounds
+        self._max_components = max_components
         self._seed = seed
         self._settings, self._budget = settings, settings.budget
         # Sets of rows, as bytes, that were looked at and are not two components.
@@ -133,6 +135,10 @@ class _Search:
         state = self._em(responsibilities, self._budget.em)
         while (better := self._merged(state) or self._split(state)) is not None:
             state = better
+        while state.n_components > self._most:
+            _, one, other = self._promises(state, inf)[0]
+            merged = _with_merged(state.responsibilities, [(one, other)])
+            state = self._em(merged, self._budget.em_short)
         final = self._em(state.responsibilities, self._budget.em)
         return final if final.score > state.score else state
 
@@ -186,8 +192,8 @@ class _Search:
 
     def _merged(self, state: _State) -> _State | None:
         """Merge all pairs that promise to raise the evidence, or else the one that does."""
-        spare = state.n_components - self._n_least
-        promises = self._promises(state) if spare > 0 else []
+        spare = max(0, state.n_components - int(self._least))
+        promises = self._promises(state, self._budget.promised_loss) if spare else []
         clear: list[tuple[int, int]] = []
         for gain, one, other in promises:
             if gain > 0 and not any({one, other} & set(pair) for pair in clear[:spare]):
@@ -204,7 +210,7 @@ class _Search:
                 return tried
         return None
 
-    def _promises(self, state: _State) -> list[tuple[float, int, int]]:
+    def _promises(self, state: _State, most_loss: float) -> list[tuple[float, int, int]]:
         """Pairs of components with what their merge would add to the score, best first.
 
         Pairs that promise too large a loss are left out. Rows that two components share only
@@ -220,12 +226,12 @@ class _Search:
         rows = state.responsibilities.sum(axis=0)
         gain = gain + log_merge_bonus(rows[first], rows[second])
         promises = []
-        for pair in np.flatnonzero(gain >= -self._budget.promised_loss):
+        for pair in np.flatnonzero(gain >= -most_loss):
             one, other = int(first[pair]), int(second[pair])
             mine, theirs = state.responsibilities[:, one], state.responsibilities[:, other]
             shared = _x_log_x(mine) + _x_log_x(theirs) - _x_log_x(mine + theirs)
             promises.append((float(gain[pair] + shared.sum()), one, other))
-        return sorted((p for p in promises if p[0] >= -self._budget.promised_loss), reverse=True)
+        return sorted((p for p in promises if p[0] >= -most_loss), reverse=True)
 
     def _split(self, state: _State) -> _State | None:
         """Cut the components that fall apart when looked at alone, if that raises the score."""

@@ -84,8 +84,8 @@ class ProjectionOracle(DecodingOracle):
             run.report(Stage.MIXTURE)
             rows = searched.searched_rows(searched.draw(run.settings.budget.mixture_rows, rng))
             variables, coordinates = _as_the_mixture_sees(rows)
-            n_least = run.wanted.least_joint_states
-            mixture = fit_mixture(variables, coordinates, max_starts, rng, run.settings, n_least)
+            bounds = run.wanted.joint_states
+            mixture = fit_mixture(variables, coordinates, max_starts, rng, run.settings, bounds)
             labelling = label_along(rows, mixture.responsibilities, limit)
             return Decoded.of(searched, rows, labelling, run).candidates("projection", run)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -57,41 +58,60 @@ class SignatureOracle(DecodingOracle):
             search = Search.of(prepared.for_search(), run)
             if run.resolution is not None and run.resolution != "auto":
                 # Full evidence, as the BIC of the refined model, would choose the finest again.
-                found = search.at(run.resolution).candidates(_SOURCE, run)
-                return by_merit(replace(held, merit=held.log_evidence) for held in found)
+                given = search.at(run.resolution).candidates(_SOURCE, run)
+                return by_merit(replace(held, merit=held.log_evidence) for held in given)
             alone = search.alone()
             # First: of many variables some merge components, which looks like a wrong family.
             quick = search.local(alone)
             if quick is not None:
                 return (quick.candidate(_SOURCE, run),)
-            is_open = run.resolution == "auto" and prepared.n_observed > 1
-            if is_open and search.has_shattered(alone):
-                return _judged(search, search.coarser(), search.association(alone))
-            finest, is_wrong = search.finest(alone)
-            found = finest.candidates(_SOURCE, run)
-            was_repaired = bool(found[0].repairs)
-            association = None
-            # Labels that fit at once have one explanation, unless a simpler one fits nearly all.
-            is_doubtful = was_repaired or (len(finest.explanations) > 1 and not run.wanted)
-            if is_open and (is_wrong or (is_doubtful and _are_seen_alone(finest, run))):
-                association = search.association(alone, None if is_wrong else finest)
-                levels = [finest, *(search.coarser() if is_wrong else ())]
-                found = _judged(search, levels, association)
-            unseen = not_identifiable(finest, was_repaired, is_wrong, run)
-        is_enough = not unseen and _is_as_asked(found[0], run)
+            found = _from_labels(search, alone)
+        is_enough = not found.unseen and _n_off(found.candidates[0], run) == 0
         if is_enough or run.settings.clock.leaves_out("one mixture over all measurements"):
-            return found
-        logger.info("on their own these show no components: %s", ", ".join(unseen) or "none")
+            return found.candidates
+        logger.info("on their own these show no components: %s", ", ".join(found.unseen) or "none")
         others = ProjectionOracle().candidates(prepared, run)
-        if association is None:
-            return (*found, *others)
-        others = others[: run.settings.budget.candidates]
-        judged = (search.judged(other, association) for other in others)
-        return search.of_any_shape([*found, *judged], association)
+        if found.association is None:
+            return (*found.candidates, *others)
+        near = sorted(others, key=lambda other: _n_off(other, run))
+        judged = (
+            search.judged(other, found.association)
+            for other in near[: run.settings.budget.candidates]
+        )
+        return search.of_any_shape([*found.candidates, *judged], found.association)
 
 
-def _is_as_asked(best: Candidate, run: Run) -> bool:
-    return best.graph is None or run.wanted.distance(best.graph.domain_sizes) == 0
+class _Found(NamedTuple):
+    """Candidates, what they were judged by, and the variables that do not show their components."""
+
+    candidates: tuple[Candidate, ...]
+    association: Association | None = None
+    unseen: tuple[str, ...] = ()
+
+
+def _from_labels(search: Search, alone: Labelling) -> _Found:
+    """What the labels of single variables show, at several resolutions where these are too fine."""
+    run = search.run
+    is_open = run.resolution == "auto" and search.prepared.n_observed > 1
+    if is_open and search.has_shattered(alone):
+        association = search.association(alone)
+        return _Found(_judged(search, search.coarser(), association), association)
+    finest, is_wrong = search.finest(alone)
+    found = finest.candidates(_SOURCE, run)
+    was_repaired = bool(found[0].repairs)
+    unseen = not_identifiable(finest, was_repaired, is_wrong, run)
+    # Labels that fit at once have one explanation, unless a simpler one fits nearly all.
+    is_doubtful = was_repaired or (len(finest.explanations) > 1 and not run.wanted)
+    if not is_open or not (is_wrong or (is_doubtful and _are_seen_alone(finest, run))):
+        return _Found(found, None, unseen)
+    association = search.association(alone, None if is_wrong else finest)
+    levels = [finest, *(search.coarser() if is_wrong else ())]
+    return _Found(_judged(search, levels, association), association, unseen)
+
+
+def _n_off(candidate: Candidate, run: Run) -> int:
+    """How many latents or states are not as asked for."""
+    return 0 if candidate.graph is None else run.wanted.distance(candidate.graph.domain_sizes)
 
 
 def _judged(
