@@ -28,7 +28,7 @@ from mixoracle.inference import succession
 from mixoracle.inference.densities import log_densities
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.residuals import some_rows
-from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool
+from mixoracle.mixtures.merging import CutPieces, merge_pieces
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import codes_of_parents, distinct_rows, numbered
@@ -144,12 +144,12 @@ def _log_joined(
     n_states = int(states.max()) + 1
     if n_states > budget.components:
         return -np.inf
-    features = family.features(together[some])
-    statistics = pool(features, states, n_states)
-    joined = merge_pieces(statistics, family, CutPieces())
+    rows = together[some]
+    joined = merge_pieces(family.pooled(rows, states, n_states), family, CutPieces())
     members = np.bincount(joined.groups)[joined.groups]
     if np.mean(members[states] == 1) > settings.priors.left_out_share:
         return -np.inf
+    features = family.features(rows)
     shares = np.eye(joined.n_components)[joined.groups[states]]
     for _ in range(budget.em):
         components = family.components(shares.T @ features, joined.prior)
