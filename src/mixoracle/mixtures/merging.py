@@ -149,10 +149,11 @@ def _merge_path(
     def merge(kept: int, absorbed: int, rest: Integers) -> Floats:
         current[kept] += current[absorbed]
         # The merged piece itself and its unions with all others, in one call.
-        unions = np.vstack([current[[kept]], current[kept] + current[rest]])
+        unions = current.take(np.append(rest, kept), axis=0)
+        unions[:-1] += current[kept]
         joint = family.log_evidence(unions, prior)
-        evidence[kept] = joint[0]
-        return gains_with(kept, rest, joint[1:])
+        evidence[kept] = joint[-1]
+        return gains_with(kept, rest, joint[:-1])
 
     return [(kept, absorbed) for kept, absorbed, _ in greedy_merges(len(current), gains, merge)]
 

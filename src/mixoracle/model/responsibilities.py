@@ -42,6 +42,16 @@ def log_joint(
     return joint
 
 
+def total(joint: Floats) -> Floats:
+    """The log probability (N,) of each row in all states together, by ``joint`` (N, A)."""
+    # One state after the other: sums over the few states of each row are slow.
+    states = np.ascontiguousarray(joint.T)
+    peak = states.max(axis=0)
+    states -= np.where(np.isfinite(peak), peak, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(states, out=states).sum(axis=0)) + peak)
+
+
 def share_out(joint: Floats, weights: Floats | None = None) -> Shares:
     """Share each row out among the states by their log probabilities ``joint`` (N, A).
 
