@@ -27,7 +27,7 @@ def log_densities(
     alone = [np.empty(rows.n_samples) for _ in adjacency]
     for some in rows.chunks(n_numbers, settings.budget.chunk_entries):
         densities = rows.log_densities(refinement.components, some)
-        together[some] = infer(densities).log_likelihood
+        together[some] = infer(densities, refinement.states[some]).log_likelihood
         for margin, own, density in zip(alone, logs, densities, strict=True):
             margin[some] = total(density + own)
     return together, alone

@@ -109,7 +109,7 @@ def without_copies(observations: Observations) -> tuple[Observations, Integers]:
     numbers = [held is None for block in observations.levels for held in block]
     rows = np.arange(len(values))
     # Copies agree in every column, so one in which nothing repeats ends the search.
-    if not any(numbers) or not all(_has_ties(column) for column in values.T[numbers]):
+    if not any(numbers) or not all(_has_ties(values[:, c]) for c in np.flatnonzero(numbers)):
         return observations, rows
     comparable = np.where(np.isnan(values), np.inf, values)
     _, first, member = np.unique(comparable, axis=0, return_index=True, return_inverse=True)

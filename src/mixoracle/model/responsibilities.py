@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Floats, Integers, row_maxima, row_sums
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,10 @@ def log_joint(
 
 def total(joint: Floats) -> Floats:
     """The log probability (N,) of each row in all states together, by ``joint`` (N, A)."""
-    # One state after the other: sums over the few states of each row are slow.
-    states = np.ascontiguousarray(joint.T)
-    peak = states.max(axis=0)
-    states -= np.where(np.isfinite(peak), peak, 0.0)
+    peak = row_maxima(joint)
+    share = np.exp(joint - np.where(np.isfinite(peak), peak, 0.0)[:, None])
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(states, out=states).sum(axis=0)) + peak)
+        return np.asarray(np.log(row_sums(share)) + peak)
 
 
 def share_out(joint: Floats, weights: Floats | None = None) -> Shares:
@@ -57,15 +55,15 @@ def share_out(joint: Floats, weights: Floats | None = None) -> Shares:
 
     A row that is impossible in every state says nothing about it: it is shared out by ``weights``.
     """
-    peak = joint.max(axis=1, keepdims=True)
+    peak = row_maxima(joint)[:, None]
     lost = ~np.isfinite(peak[:, 0])
     if lost.any():
         peak[lost] = 0.0
     share = np.exp(joint - peak)
     if lost.any():
         share[lost] = 1.0 if weights is None else weights
-    total = share.sum(axis=1, keepdims=True)
-    log_likelihood = (np.log(total) + peak)[:, 0]
+    sums = row_sums(share)[:, None]
+    log_likelihood = (np.log(sums) + peak)[:, 0]
     log_likelihood[lost] = -np.inf
-    share /= total
+    share /= sums
     return Shares(log_likelihood, share)

@@ -18,7 +18,7 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, row_maxima, row_sums
 from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
 from mixoracle.labels.labelling import Labelling, Rows, log_densities
 from mixoracle.labels.together import are_shattered
@@ -252,6 +252,6 @@ def _most_likely(densities: list[Floats], labels: Integers) -> tuple[Integers, B
         sizes = np.bincount(labels[:, i], minlength=density.shape[1])
         joint = density + np.log(np.maximum(sizes, 0.5))
         likely[:, i] = joint.argmax(axis=1)
-        peak = joint.max(axis=1, keepdims=True)
-        certain[:, i] = 1.0 / np.exp(joint - peak).sum(axis=1) >= _BEYOND_DOUBT
+        joint -= row_maxima(joint)[:, None]
+        certain[:, i] = 1.0 / row_sums(np.exp(joint)) >= _BEYOND_DOUBT
     return likely, certain
