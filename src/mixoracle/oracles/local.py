@@ -241,7 +241,10 @@ class LocalAnswer:
         for i in self.explanation.misfits:
             name = prepared.observations.names[prepared.variables[i]]
             seen = int(self.seen[:, i].max()) + 1
-            repairs.append(f"{name}: {seen} components were seen, {n_codes[i]} fit with the others")
+            fitting = f"{n_codes[i]} fit with the others"
+            if seen == n_codes[i]:
+                fitting = "but they do not follow the causes in all rows"
+            repairs.append(f"{name}: {seen} components were seen, {fitting}")
         return tuple(sorted(repairs))
 
 
