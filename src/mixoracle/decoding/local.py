@@ -112,7 +112,8 @@ def _distinct_latents(
     for part in sorted(parts, key=lambda held: -len(held.members)):
         if len(part.members) == 1:
             (only,) = part.members
-            if only in explained or _are_determined(rows, only, states, settings):
+            shared = [held for held, own in zip(states, members, strict=True) if len(own) > 1]
+            if only in explained or _are_determined(rows, only, shared, settings):
                 continue
         voted = _voted(rows, pairs, part)
         if any(rows_in_minority(known, voted, every) <= allowed for known in states):
