@@ -6,6 +6,8 @@ from mixoracle._arrays import (
     frozen_bools,
     frozen_domain_sizes,
     frozen_whole_numbers,
+    row_maxima,
+    row_sums,
 )
 from mixoracle.errors import InvalidInputError
 
@@ -49,3 +51,12 @@ def test_domain_sizes_are_checked(sizes):
         frozen_domain_sizes(sizes, 2, "sizes")
     assert frozen_domain_sizes(np.array([2, 3]), 2, "sizes") == (2, 3)
     assert frozen_domain_sizes((), 0, "sizes") == ()
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 24, 25, 60])
+def test_rows_are_summed_up_as_numpy_does(n_columns):
+    table = np.random.default_rng(n_columns).normal(size=(50, n_columns))
+    table[3] = -np.inf
+    table[7, 0] = np.nan
+    np.testing.assert_array_equal(row_maxima(table), table.max(axis=1))
+    np.testing.assert_allclose(row_sums(table), table.sum(axis=1), atol=1e-12)

@@ -1,4 +1,4 @@
-"""Array chores that every record shares: copy, freeze, compare."""
+"""Array chores that every record shares: copy, freeze, compare; rows of few columns summed up."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ Bools = NDArray[np.bool_]
 
 # Beyond this a float no longer holds every whole number.
 _LARGEST_EXACT = 2.0**53
+# Up to so many columns are compared one after the other; more of them leave the cache meanwhile.
+_FEW_COLUMNS = 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,3 +117,26 @@ def distinct_patterns(
     keys = words[:, 0] if words.shape[1] == 1 else words
     _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     return seen[first], which.ravel().astype(np.int64)
+
+
+def row_maxima(table: Floats) -> Floats:
+    """The largest number (N,) of each row of (N, k).
+
+    Over few columns numpy takes several times as long as for one column after the other.
+
+    Examples
+    --------
+    >>> row_maxima(np.array([[1.0, 3.0], [5.0, 2.0]])).tolist()
+    [3.0, 5.0]
+    """
+    if not 0 < table.shape[1] <= _FEW_COLUMNS:
+        return np.asarray(table.max(axis=1))
+    largest = table[:, 0].copy()
+    for column in table.T[1:]:
+        np.maximum(largest, column, out=largest)
+    return largest
+
+
+def row_sums(table: Floats) -> Floats:
+    """The sum (N,) of each row of (N, k), as a product: for few columns that is quicker."""
+    return np.asarray(table @ np.ones(table.shape[1]))

@@ -79,6 +79,21 @@ def test_a_wrong_label_in_a_thousand_rows_glues_nothing(seed):
     assert is_right(model, found)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_variable_that_seems_to_share_nothing_has_no_latent_of_its_own(seed):
+    """Two components that differ in all parents overlap: with every other variable they are one."""
+    model, states = drawn(seed, n_samples=6000)
+    rows = labelled(model, states, np.random.default_rng(seed))
+    chosen = int(model.bipartite.sum(axis=1).argmax())
+    labels = rows.labels.copy()
+    first, last = (np.flatnonzero(labels[:, chosen] == c) for c in (0, labels[:, chosen].max()))
+    n_wrong = len(rows.labels) // 200
+    labels[first[:n_wrong], chosen] = labels[last[0], chosen]
+    found = decode_locally(replace(rows, labels=labels))
+    assert is_right(model, found)
+    assert found.misfits == ()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_where_two_components_have_one_label_the_evidence_finds_the_parents(seed):
     model, states = drawn(seed)

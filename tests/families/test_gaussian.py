@@ -123,6 +123,16 @@ def test_the_density_of_a_piece_is_the_sum_over_its_rows(seed):
     )
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_statistics_need_no_features(seed):
+    family, pieces, rng = drawn_pieces(seed, n_pieces=4)
+    labels = np.repeat([0, 1, 3, 4], [len(piece) for piece in pieces])
+    order = rng.permutation(len(labels))
+    pooled = family.pooled(np.concatenate(pieces)[order], labels[order], 5)
+    np.testing.assert_allclose(pooled[[0, 1, 3, 4]], statistics_of(family, pieces), atol=1e-12)
+    assert not pooled[2].any()
+
+
 @given(st.integers(0, 10_000))
 def test_statistics_add_up_in_any_order(seed):
     family, pieces, rng = drawn_pieces(seed, n_pieces=2)

@@ -52,6 +52,26 @@ def test_every_row_is_suspected_as_if_all_had_been_looked_at(seed):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e15])
+def test_rows_however_far_apart_are_no_company(size):
+    """A grid has no end of cubes, but those that are numbered have."""
+    block, rng = blobs(0, 1_000, 3)
+    block[:10] = size * rng.normal(size=(10, 3))
+    assert isolated(block)[:10].all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_rows_are_compared_with_all_others_as_a_tree_does(seed):
+    block, rng = blobs(seed, 500, 4)
+    whitening = rng.normal(size=(4, 4))
+    places = rng.choice(500, 3 * isolation._FEW, replace=False)
+    in_a_tree = isolation._nearest_other(block, places, whitening)
+    one_by_one = [
+        isolation._nearest_other(block, places[[i]], whitening) for i in range(len(places))
+    ]
+    np.testing.assert_allclose(in_a_tree, np.concatenate(one_by_one))
+
+
 def test_copies_are_no_neighbours():
     block, _ = blobs(0, 1_000, 3)
     block[:20] = 500.0 + np.arange(3)

@@ -12,6 +12,7 @@ from mixoracle.mixtures.ties import (
     rounding_step,
     rounding_steps,
     spread_by,
+    tied_columns,
     without_copies,
 )
 
@@ -183,3 +184,8 @@ def test_a_sensor_that_reads_zero_now_and_then_makes_no_cause(seed):
     np.testing.assert_array_equal(
         learner.predict(Observations.from_arrays(blocks)), learner.states_
     )
+
+
+def test_columns_with_a_number_twice_are_known():
+    values = np.array([[1.0, np.nan, 0.1], [2.0, np.nan, 0.2], [1.0, 3.0, 0.3]])
+    assert tied_columns(values).tolist() == [True, False, False]

@@ -76,9 +76,12 @@ def decode_locally(rows: LabelledRows, settings: Settings = Settings()) -> Local
     speaking.sort(key=pairs.n_labels)
     adjacency, states = _distinct_latents(rows, pairs, find_latents(pairs, speaking), settings)
     sizes = tuple(int(size) for size in states.max(axis=0, initial=0) + 1)
-    misfits = [i for i in speaking if not _fits(rows, i, adjacency[i], states, sizes, settings)]
-    for i in misfits:
+    misfits = []
+    for i in speaking:
+        if _fits(rows, i, adjacency[i], states, sizes, settings):
+            continue
         adjacency[i] = _parents_by_evidence(rows, i, states, sizes, settings)
+        misfits += [] if _fits(rows, i, adjacency[i], states, sizes, settings) else [i]
     # A variable may depend on latents although it shows no components on its own.
     for i in set(range(len(adjacency))).difference(speaking):
         adjacency[i] = _parents_by_evidence(rows, i, states, sizes, settings)
@@ -98,7 +101,8 @@ def _distinct_latents(
 ) -> tuple[Bools, Integers]:
     """Γ as the parts suggest it, and states by the votes of their members; each latent once.
 
-    A variable with a wrong label finds the latents of the others again, with fewer members.
+    A variable with a wrong label finds the latents of the others again, with fewer members, or
+    seems to share nothing with anybody; it has no latent of its own if others determine its labels.
     """
     allowed = settings.priors.stray_share * rows.n_rows
     every = np.ones(rows.n_rows)
@@ -106,8 +110,11 @@ def _distinct_latents(
     states: list[Integers] = []
     explained: set[int] = set()
     for part in sorted(parts, key=lambda held: -len(held.members)):
-        if len(part.members) == 1 and part.members <= explained:
-            continue
+        if len(part.members) == 1:
+            (only,) = part.members
+            shared = [held for held, own in zip(states, members, strict=True) if len(own) > 1]
+            if only in explained or _are_determined(rows, only, shared, settings):
+                continue
         voted = _voted(rows, pairs, part)
         if any(rows_in_minority(known, voted, every) <= allowed for known in states):
             continue
@@ -119,6 +126,19 @@ def _distinct_latents(
         adjacency[list(children), j] = True
     shape = (rows.n_rows, len(states))
     return adjacency, numbered_columns(np.stack(states, axis=1) if states else np.zeros(shape, int))
+
+
+def _are_determined(
+    rows: LabelledRows, variable: int, states: list[Integers], settings: Settings
+) -> bool:
+    """Whether the labels of a variable follow from the states (N,) of the latents that it needs."""
+    if not states:
+        return False
+    known = numbered_columns(np.stack(states, axis=1))
+    sizes = tuple(int(size) for size in known.max(axis=0) + 1)
+    parents = _parents_by_evidence(rows, variable, known, sizes, settings)
+    _, table = _labels_by_configuration(rows, variable, parents, known, sizes)
+    return bool(table.sum() - table.max(axis=1).sum() <= settings.priors.stray_share * table.sum())
 
 
 def _voted(rows: LabelledRows, pairs: LabelPairs, part: CommonPart) -> Integers:

@@ -112,9 +112,10 @@ def _squared_distances(
     step = max(1, _ENTRIES // len(centres))
     for begin in range(0, len(block), step):
         rows = slice(begin, begin + step)
-        whitened = (block[rows] - middle) @ whitening - centres
-        whitened *= whitened
-        squared[rows] = whitened.reshape(-1, n_components, width).sum(axis=2)
+        whitened = (block[rows] - middle) @ whitening
+        whitened -= centres
+        whitened = whitened.reshape(-1, n_components, width)
+        np.einsum("nkd,nkd->nk", whitened, whitened, out=squared[rows])
     return squared, np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
 
 

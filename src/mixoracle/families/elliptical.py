@@ -28,6 +28,9 @@ from mixoracle.families.ellipsoids import Ellipsoids
 from mixoracle.families.missing import filled_with_means
 from mixoracle.settings import Priors
 
+# Products of so many rows are made at a time.
+_ROWS_AT_ONCE = 512
+
 
 @dataclass(frozen=True)
 class NormalInverseWishart:
@@ -120,11 +123,19 @@ class EllipticalFamily(Family):
 
     def features(self, block: Floats) -> Floats:
         missing = np.isnan(block)
-        some = np.ones((len(block), 1))
+        features = np.empty((len(block), self._end_of_products))
+        features[:, 0] = 1.0
         if missing.any():
             block = np.where(missing, 0.0, block)
-            some[missing.all(axis=1)] = 0.0
-        return np.hstack([some, block, block[:, self._rows] * block[:, self._columns]])
+            features[missing.all(axis=1), 0] = 0.0
+        features[:, 1 : self.width + 1] = block
+        # A few rows at a time, so that what is multiplied stays in the cache.
+        for begin in range(0, len(block), _ROWS_AT_ONCE):
+            rows = slice(begin, begin + _ROWS_AT_ONCE)
+            some = block[rows]
+            first, second = some.take(self._rows, axis=1), some.take(self._columns, axis=1)
+            np.multiply(first, second, out=features[rows, self.width + 1 :])
+        return features
 
     def embedding(self, block: Floats) -> Floats:
         return filled_with_means(block)

@@ -9,6 +9,7 @@ and their products. The log density is linear in them, and so is that of any of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, cast
 
 import numpy as np
@@ -66,6 +67,17 @@ class GaussianFamily(EllipticalFamily):
 
     def components(self, statistics: Floats, prior: Prior) -> GaussianComponents:
         return GaussianComponents(*self._best(statistics, prior))
+
+    def pooled(self, block: Floats, labels: Integers, n_labels: int) -> Floats:
+        """The sums of the features of whole rows with each label, without the features."""
+        statistics = np.zeros((n_labels, self._end_of_products))
+        order = np.argsort(labels, kind="stable")
+        bounds = np.searchsorted(labels[order], np.arange(n_labels + 1))
+        for label, (begin, end) in enumerate(pairwise(bounds)):
+            own = block[order[begin:end]]
+            products = (own.T @ own)[self._rows, self._columns]
+            statistics[label] = np.concatenate([[len(own)], own.sum(axis=0), products])
+        return statistics
 
     def _log_density_of_whole(self, features: Floats, components: ComponentSet) -> Floats:
         distance, log_volume = self._squared_distance(*self._parameters(components))

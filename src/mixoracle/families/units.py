@@ -31,8 +31,8 @@ _CONSTANT_SPREAD = 1e-3
 
 def differ_by_rounding(block: Floats) -> Bools:
     """Which columns (N, w) of numbers vary by no more than rounding does, (w,)."""
-    reach = np.nanmax(block, axis=0) - np.nanmin(block, axis=0)
-    return np.asarray(reach <= _CONSTANT_SHARE * np.nanmax(np.abs(block), axis=0))
+    low, high = np.nanmin(block, axis=0), np.nanmax(block, axis=0)
+    return np.asarray(high - low <= _CONSTANT_SHARE * np.maximum(np.abs(low), np.abs(high)))
 
 
 @dataclass(frozen=True)
@@ -124,17 +124,19 @@ class NumberPart(Part):
     @classmethod
     def _fit_columns(cls, block: Floats, columns: Columns, priors: Priors) -> Self:
         """Each column that varies is a coordinate."""
+        # Columns one after the other in memory: sums over them are ten times as quick.
+        values = np.ascontiguousarray(block.T)
         # Sums of numbers that are large beside their differences would lose these.
-        lowest = np.nanmin(block, axis=0)
-        above = block - lowest
-        spread, size = np.nanstd(above, axis=0), np.nanmax(np.abs(block), axis=0)
-        constant = differ_by_rounding(block)
+        lowest, highest = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
+        above = values - lowest[:, None]
+        spread, size = np.nanstd(above, axis=1), np.maximum(np.abs(lowest), np.abs(highest))
+        constant = differ_by_rounding(values.T)
         fallback = np.where(size > 0, size, 1.0) * _CONSTANT_SPREAD
         # One coordinate that is always 0, so that all variables can be treated alike.
         chosen = [0] if constant.all() else np.flatnonzero(~constant)
         return cls(
             columns,
-            shift=lowest + np.nanmean(above, axis=0),
+            shift=lowest + np.nanmean(above, axis=1),
             scale=np.where(constant, fallback, spread),
             rotation=np.eye(block.shape[1])[:, chosen],
             leftover=1.0,

@@ -8,7 +8,7 @@ from mixoracle._arrays import Bools, Floats
 from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.coded import CodedRows
 from mixoracle.model.posterior import inference_of
-from mixoracle.model.responsibilities import log_joint, share_out
+from mixoracle.model.responsibilities import total
 from mixoracle.settings import Settings
 
 
@@ -27,7 +27,7 @@ def log_densities(
     alone = [np.empty(rows.n_samples) for _ in adjacency]
     for some in rows.chunks(n_numbers, settings.budget.chunk_entries):
         densities = rows.log_densities(refinement.components, some)
-        together[some] = infer(densities).log_likelihood
+        together[some] = infer(densities, refinement.states[some]).log_likelihood
         for margin, own, density in zip(alone, logs, densities, strict=True):
-            margin[some] = share_out(log_joint(own, [density])).log_likelihood
+            margin[some] = total(density + own)
     return together, alone

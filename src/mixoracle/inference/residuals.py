@@ -102,8 +102,9 @@ class _Tails(NamedTuple):
 
 def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> _Tails | None:
     """The median over a variable's components of how heavy their tails are."""
-    whole = ~np.isnan(block).any(axis=1)
-    inside = (block[whole & (codes == code)] for code in np.unique(codes))
+    whole = np.flatnonzero(~np.isnan(block).any(axis=1))
+    order = whole[np.argsort(codes[whole], kind="stable")]
+    inside = np.split(block[order], np.flatnonzero(np.diff(codes[order])) + 1)
     ratios = [(typical_tails(rows, settings), len(rows)) for rows in inside]
     known = [(ratio, n_rows) for ratio, n_rows in ratios if ratio is not None]
     if not known:

@@ -28,7 +28,7 @@ from mixoracle.inference import succession
 from mixoracle.inference.densities import log_densities
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.residuals import some_rows
-from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool
+from mixoracle.mixtures.merging import CutPieces, merge_pieces
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import codes_of_parents, distinct_rows, numbered
@@ -56,26 +56,31 @@ def check(
     why_not = _not_judged(prepared, graph, together, settings)
     if why_not:
         return Verdict(_NAME, LABEL, None, why_not)
+    scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
+    if _is_determined(scatter):
+        message = "some measurements are constant, or determined by others"
+        return Verdict(_NAME, LABEL, None, message)
     adjacency = np.asarray(graph.adjacency[prepared.variables])
     joint, margins = log_densities(prepared, adjacency, refinement, settings)
     joint = joint[looked_at]
     n_rows, n_own = len(looked_at), [family.n_parameters for family in prepared.families]
-    blocks = np.split(together, np.cumsum([b.shape[1] for b in prepared.blocks])[:-1], axis=1)
+    widths = [block.shape[1] for block in prepared.blocks]
+    columns = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
     alone = sum(
         max(
             float(own[looked_at].mean()) - _charge(held.n_components * (n + 1) - 1, n_rows),
-            _log_normal(block),
+            _log_normal(scatter[np.ix_(inside, inside)], n_rows),
         )
-        for own, held, n, block in zip(margins, refinement.components, n_own, blocks, strict=True)
+        for own, held, n, inside in zip(margins, refinement.components, n_own, columns, strict=True)
     )
     n_parameters = refinement.joint.n_parameters + sum(
         held.n_components * n for held, n in zip(refinement.components, n_own, strict=True)
     )
     by_states = float(joint.mean()) - _charge(n_parameters, n_rows)
     without = max(
-        _log_normal(together),
+        _log_normal(scatter, n_rows),
         _log_joined(together, distinct_rows(refinement.states[looked_at])[1], joint, settings),
-        alone + _log_copula(blocks),
+        alone + _log_copula(together) if max(widths) == 1 else -np.inf,
     )
     figures = f"{without - alone:.2f} against {by_states - alone:.2f} nats a row"
     if without > by_states:
@@ -116,12 +121,15 @@ def _not_judged(prepared: Prepared, graph: Bipartite, together: Floats, settings
         return "a continuous cause is not tested in data of this kind"
     if len(together) < settings.priors.rows_per_component * together.shape[1]:
         return "too few whole rows to look for a continuous cause"
-    scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
-    scale = np.sqrt(np.diag(scatter))
-    scaled = scatter / np.outer(scale, scale) if scale.min() > _CONSTANT else np.zeros((1, 1))
-    if np.linalg.eigvalsh(scaled)[0] <= _DETERMINED:
-        return "some measurements are constant, or determined by others"
     return ""
+
+
+def _is_determined(scatter: Floats) -> bool:
+    """Whether some coordinates with this scatter are constant, or sums of others."""
+    scale = np.sqrt(np.diag(scatter))
+    if scale.min() <= _CONSTANT:
+        return True
+    return bool(np.linalg.eigvalsh(scatter / np.outer(scale, scale))[0] <= _DETERMINED)
 
 
 def _log_joined(
@@ -144,12 +152,12 @@ def _log_joined(
     n_states = int(states.max()) + 1
     if n_states > budget.components:
         return -np.inf
-    features = family.features(together[some])
-    statistics = pool(features, states, n_states)
-    joined = merge_pieces(statistics, family, CutPieces())
+    rows = together[some]
+    joined = merge_pieces(family.pooled(rows, states, n_states), family, CutPieces())
     members = np.bincount(joined.groups)[joined.groups]
     if np.mean(members[states] == 1) > settings.priors.left_out_share:
         return -np.inf
+    features = family.features(rows)
     shares = np.eye(joined.n_components)[joined.groups[states]]
     for _ in range(budget.em):
         components = family.components(shares.T @ features, joined.prior)
@@ -166,20 +174,17 @@ def _charge(n_parameters: int, n_rows: int) -> float:
     return 0.5 * n_parameters * float(np.log(n_rows)) / n_rows
 
 
-def _log_copula(columns: list[Floats]) -> float:
-    """What the normal scores of ranks explain by their correlations, whatever the margins are.
-
-    Minus infinity unless every variable is a single column.
-    """
-    if any(column.shape[1] > 1 for column in columns):
-        return -np.inf
-    scores = [norm.ppf((rankdata(column, axis=0) - 0.5) / len(column)) for column in columns]
-    return _log_normal(np.hstack(scores)) - sum(map(_log_normal, scores))
+def _log_copula(columns: Floats) -> float:
+    """What normal scores of the ranks in each column explain, whatever its margin is."""
+    n_rows = len(columns)
+    scores = norm.ppf((rankdata(columns, axis=0) - 0.5) / n_rows)
+    scatter = np.atleast_2d(np.cov(scores, rowvar=False, bias=True))
+    apart = sum(_log_normal(np.atleast_2d(own), n_rows) for own in np.diag(scatter))
+    return _log_normal(scatter, n_rows) - apart
 
 
-def _log_normal(block: Floats) -> float:
-    """The mean log density of rows in the normal distribution that fits them best, charged for."""
-    n_rows, width = block.shape
-    scatter = np.atleast_2d(np.cov(block, rowvar=False, bias=True))
+def _log_normal(scatter: Floats, n_rows: int) -> float:
+    """The mean log density of rows in the normal distribution with their scatter, charged for."""
+    width = len(scatter)
     log_density = -0.5 * (np.linalg.slogdet(scatter)[1] + width * (1.0 + np.log(2.0 * np.pi)))
     return float(log_density) - _charge(width * (width + 3) // 2, n_rows)

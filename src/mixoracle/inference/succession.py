@@ -46,8 +46,10 @@ def _means(block: Floats, labels: Integers, n_labels: int) -> Floats:
 
 def _log_fit(block: Floats) -> float:
     """The mean log density of rows given the one before, up to a constant."""
-    before = np.column_stack([np.ones(len(block) - 1), block[:-1]])
-    left = block[1:] - before @ np.linalg.lstsq(before, block[1:], rcond=None)[0]
+    before, after = (rows - rows.mean(axis=0) for rows in (block[:-1], block[1:]))
+    # Columns that are determined by others have no slopes of their own.
+    slopes = np.linalg.lstsq(before.T @ before, before.T @ after, rcond=None)[0]
+    left = after - before @ slopes
     return float(-0.5 * np.linalg.slogdet(np.atleast_2d(left.T @ left / len(left)))[1])
 
 

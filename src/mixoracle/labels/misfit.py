@@ -19,7 +19,7 @@ from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.labels.labelling import Labelling, Rows, log_densities, members
 from mixoracle.labels.together import are_shattered
 from mixoracle.mixtures.dependence import dependent_pairs, excess_of_centring, whitened
-from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool
+from mixoracle.mixtures.merging import CutPieces, merge_pieces
 from mixoracle.mixtures.moments import nats_against_normal
 from mixoracle.model.joint_states import numbered
 from mixoracle.model.responsibilities import log_joint, share_out
@@ -73,8 +73,8 @@ def are_cut_through(rows: Rows, labelling: Labelling, settings: Settings) -> boo
     if n_pieces**2 * width**3 > _MOST_WORK:
         return False
     family = GaussianFamily(width, priors=settings.priors)
-    features = family.features(np.hstack([variable.block[some] for variable in rows]))
-    joined = merge_pieces(pool(features, pieces, n_pieces), family, CutPieces())
+    together = np.hstack([variable.block[some] for variable in rows])
+    joined = merge_pieces(family.pooled(together, pieces, n_pieces), family, CutPieces())
     return joined.n_components < n_pieces
 
 

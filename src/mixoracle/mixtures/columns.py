@@ -15,7 +15,7 @@ from itertools import groupby
 
 import numpy as np
 
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Bools, Floats
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
@@ -150,13 +150,18 @@ def are_counts(values: Floats) -> bool:
     return len(distinct) > 2 and distinct[0] >= 0 and np.array_equal(distinct, np.floor(distinct))
 
 
-def with_repeated(columns: Sequence[Column], observations: Observations) -> tuple[Column, ...]:
-    """The columns with the numbers that occur far more often than those next to them."""
+def with_repeated(
+    columns: Sequence[Column], observations: Observations, tied: Bools
+) -> tuple[Column, ...]:
+    """The columns with the numbers that occur far more often than those next to them.
+
+    Only in ``tied`` columns some number occurs twice.
+    """
     return tuple(
         replace(column, repeated=repeated_values(values))
-        if column.family == registry.NUMBERS
+        if column.family == registry.NUMBERS and has_ties
         else column
-        for column, values in zip(columns, observations.values.T, strict=True)
+        for column, values, has_ties in zip(columns, observations.values.T, tied, strict=True)
     )
 
 

@@ -34,14 +34,17 @@ def whitened(coordinates: Floats, codes: Integers, has_missing: Bools) -> Floats
 
     A row with a missing value says nothing here, because a filled-in value is no evidence: it is 0.
     """
-    whole = ~has_missing
+    some_missing = bool(has_missing.any())
+    whole = ~has_missing if some_missing else slice(None)
     labels, seen = codes[whole], coordinates[whole]
     sizes = np.maximum(np.bincount(labels), 1)[:, None]
-    residual = np.zeros_like(coordinates)
-    centred = seen - (pool(seen, labels, len(sizes)) / sizes)[labels]
-    spread = np.sqrt(pool(centred**2, labels, len(sizes)) / sizes)
-    residual[whole] = centred / np.where(spread > 0, spread, 1.0)[labels]
-    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, int(whole.sum())))
+    residual = seen - (pool(seen, labels, len(sizes)) / sizes).take(labels, axis=0)
+    spread = np.sqrt(pool(residual**2, labels, len(sizes)) / sizes)
+    residual /= np.where(spread > 0, spread, 1.0).take(labels, axis=0)
+    if some_missing:
+        seen, residual = residual, np.zeros_like(coordinates)
+        residual[whole] = seen
+    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, len(labels)))
     # Marks of levels add up to 1, so some directions hold nothing at all.
     kept = values > _EMPTY_DIRECTION
     return np.asarray(residual @ (vectors[:, kept] / np.sqrt(values[kept])))

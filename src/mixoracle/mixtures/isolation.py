@@ -27,8 +27,9 @@ from scipy.stats import chi2
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families.base import Family
+from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.segmentation import segment
+from mixoracle.mixtures.segmentation import pieces_of, segment
 from mixoracle.settings import Settings
 
 # The interquartile range of a normal distribution, in standard deviations.
@@ -37,6 +38,10 @@ _NORMAL_QUARTILES = 1.349
 _SEED = 0
 # A neighbour may be so many times further away, beyond once, than the nearest one.
 _NEAR_ENOUGH = 2.0
+# Cubes of the grid are numbered up to here; rows further out count as by themselves.
+_FAR_AWAY = 2**30
+# So few rows are compared with all others quicker than a tree of these is made.
+_FEW = 16
 
 
 def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> Bools:
@@ -65,9 +70,9 @@ def _distinct(block: Floats) -> tuple[Floats, Integers]:
 def _suspects(block: Floats, settings: Settings) -> Bools:
     """Rows whose nearest neighbour is further away than all but an extreme eighth one.
 
-    Extreme is by the quartiles of the logarithm, which show in some of the rows. A row that is
-    close to one of those, which has its own neighbours close by, has neighbours enough; only the
-    few others are looked at themselves.
+    Extreme is by the quartiles of the logarithm, which show in some of the rows. Two rows in one
+    small cube have neighbours enough, and so has a row that is close to one of those with their
+    own neighbours close by; only the few others are looked at themselves.
     """
     tree = KDTree(_at_most(block, settings.budget.search_rows))
     some = _at_most(block, settings.budget.shape_rows)
@@ -75,11 +80,27 @@ def _suspects(block: Floats, settings: Settings) -> Bools:
     scale = np.log(np.maximum(known, np.finfo(float).tiny))
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
     limit = np.exp(middle + settings.priors.isolation * (high - low) / _NORMAL_QUARTILES)
+    far = _by_itself(block, limit / np.sqrt(block.shape[1]))
     # A neighbour that is not the nearest will do: whoever has none is looked at again.
-    to_known, which = KDTree(some).query(block, eps=_NEAR_ENOUGH)
-    far = np.asarray(to_known + known[which] > limit)
+    to_known, which = KDTree(some).query(block[far], eps=_NEAR_ENOUGH)
+    far[far] = np.asarray(to_known + known[which] > limit)
     far[far] = _distance(tree, block[far], 1) > limit
     return far
+
+
+def _by_itself(block: Floats, side: float) -> Bools:
+    """Which rows (N,) have a cube of a grid with this side to themselves.
+
+    The whole numbers of a cube are mixed to one by odd factors. Should two cubes get the same,
+    which is next to impossible, their rows seem to be together.
+    """
+    with np.errstate(over="ignore"):
+        cubes = np.floor(block / side)
+    outside = np.asarray((np.abs(cubes) > _FAR_AWAY).any(axis=1))
+    factors = np.random.default_rng(_SEED).integers(_FAR_AWAY, size=block.shape[1]) * 2 + 1
+    mixed = np.where(outside[:, None], 0.0, cubes).astype(np.int64) @ factors
+    _, member, counts = np.unique(mixed, return_inverse=True, return_counts=True)
+    return np.asarray(outside | (counts[member] == 1))
 
 
 def _distance(tree: KDTree, rows: Floats, neighbour: int) -> Floats:
@@ -88,23 +109,43 @@ def _distance(tree: KDTree, rows: Floats, neighbour: int) -> Floats:
 
 
 def _without_company(block: Floats, suspects: Bools, family: Family, settings: Settings) -> Bools:
-    """Which of the suspects have no other row as near as the rows of one component are."""
+    """Which of the suspects have no other row as near as the rows of one component are.
+
+    Pieces scatter less than the components that they are cut from. So components are looked for
+    only if a suspect is far from all others by the scatter of pieces.
+    """
     some = _at_most(block[~suspects], settings.budget.shape_rows)
-    whitening = _within_components(some, family, settings)
+    rows = VariableRows(family, some, family.features(some), None, shows_shape=False)
     # Twice a χ² variable is the squared distance of two rows of one normal component.
     reach = np.sqrt(2.0 * chi2.ppf(1.0 - settings.priors.false_alarm, block.shape[1]))
-    near = _distance(KDTree(block @ whitening), block[suspects] @ whitening, 1)
-    return np.asarray(near > reach)
+    places = np.flatnonzero(suspects)
+    pieces = pieces_of(rows, settings)
+    whitening = _whitening(some, pieces, 0, settings)
+    alone = np.asarray(_nearest_other(block, places, whitening) > reach)
+    if alone.any():
+        labels, _ = segment(rows, settings.components_of_one(len(some)), _SEED, settings)
+        whitening = _whitening(some, labels, int(labels.max()) + 1, settings)
+        alone[alone] = _nearest_other(block, places[alone], whitening) > reach
+    return alone
 
 
-def _within_components(block: Floats, family: Family, settings: Settings) -> Floats:
-    """The matrix that makes the scatter within the components of these rows that of a sphere."""
-    rows = VariableRows(family, block, family.features(block), None, shows_shape=False)
-    labels, _ = segment(rows, settings.components_of_one(len(block)), _SEED, settings)
+def _nearest_other(block: Floats, places: Integers, whitening: Floats) -> Floats:
+    """How far the rows at these places are from the nearest other row, when whitened."""
+    whitened = block @ whitening
+    if len(places) > _FEW:
+        return _distance(KDTree(whitened), whitened[places], 1)
+    squares = (((whitened - row) ** 2).sum(axis=1) for row in whitened[places])
+    return np.sqrt([np.partition(held, 1)[1] for held in squares])
+
+
+def _whitening(block: Floats, labels: Integers, n_means: int, settings: Settings) -> Floats:
+    """The matrix that makes the scatter of rows within these labels that of a sphere.
+
+    ``n_means`` is how many degrees of freedom their means take.
+    """
     sizes = np.bincount(labels)
-    means = np.stack([np.bincount(labels, column) / sizes for column in block.T], axis=1)
-    residual = block - means[labels]
-    scatter = residual.T @ residual / max(1, len(block) - len(sizes))
+    residual = block - (pool(block, labels, len(sizes)) / sizes[:, None])[labels]
+    scatter = residual.T @ residual / max(1, len(block) - n_means)
     values, vectors = np.linalg.eigh(scatter)
     return np.asarray(vectors / np.sqrt(np.maximum(values, settings.priors.variance_floor)))
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_array
 from scipy.special import gammaln
 
 from mixoracle._arrays import Floats, Integers
@@ -118,6 +118,8 @@ def merge_pieces(
         share = np.exp(np.array([level.score for level in levels]) - chosen.score)
         groups = _groups_at(path, chosen.n_merges)
         best = Merging(groups, prior, float(1.0 / share.sum()))
+        if chosen.n_merges == 0:
+            break  # the prior is that of all pieces again, so the path would be the same
     assert best is not None  # the first round always sets it
     return best
 
@@ -125,8 +127,8 @@ def merge_pieces(
 def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
     """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
     n_pieces = len(groups)
-    members = csr_matrix((np.ones(n_pieces), groups, np.arange(n_pieces + 1)), (n_pieces, n_groups))
-    return np.asarray(members.T @ statistics)
+    members = csc_array((np.ones(n_pieces), groups, np.arange(n_pieces + 1)), (n_groups, n_pieces))
+    return np.asarray(members @ statistics)
 
 
 def _merge_path(
@@ -147,10 +149,11 @@ def _merge_path(
     def merge(kept: int, absorbed: int, rest: Integers) -> Floats:
         current[kept] += current[absorbed]
         # The merged piece itself and its unions with all others, in one call.
-        unions = np.vstack([current[[kept]], current[kept] + current[rest]])
+        unions = current.take(np.append(rest, kept), axis=0)
+        unions[:-1] += current[kept]
         joint = family.log_evidence(unions, prior)
-        evidence[kept] = joint[0]
-        return gains_with(kept, rest, joint[1:])
+        evidence[kept] = joint[-1]
+        return gains_with(kept, rest, joint[:-1])
 
     return [(kept, absorbed) for kept, absorbed, _ in greedy_merges(len(current), gains, merge)]
 

@@ -29,7 +29,7 @@ from mixoracle.mixtures.coded import CodedRows
 from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
 from mixoracle.mixtures.isolation import isolated
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.ties import rounding_steps, spread_by
+from mixoracle.mixtures.ties import rounding_steps, spread_by, tied_columns
 from mixoracle.model.reading import without_repeated
 from mixoracle.observations import Observations
 from mixoracle.settings import Settings
@@ -158,7 +158,8 @@ def prepare(
     observations, columns = read_columns(observations, families, exposed)
     _warn_of_empty_rows(observations)
     _warn_of_rounding(observations, columns)
-    columns = with_repeated(columns, observations) if set_aside else columns
+    tied = tied_columns(observations.values)
+    columns = with_repeated(columns, observations, tied) if set_aside else columns
     seen = _measured(observations, columns)
     scores = _row_scores(observations)
     keyed = [_order_columns(block, scores) for block in seen]
@@ -170,7 +171,8 @@ def prepare(
     judged = [place for place, encoder in enumerate(fitted) if encoder.is_shape_judged]
     alone = np.zeros((len(rows), len(variables)), dtype=bool)
     rounding = [np.zeros(block.shape[1]) for block in seen]
-    for place in judged:
+    repeats = np.logical_or.reduceat(tied, np.cumsum([0, *observations.widths[:-1]]))
+    for place in (place for place in judged if repeats[variables[place]]):
         steps = rounding_steps(values[place])
         if steps.any():
             values[place] = spread_by(values[place], steps)

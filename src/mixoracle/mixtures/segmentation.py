@@ -12,8 +12,6 @@ References
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
@@ -24,6 +22,8 @@ from mixoracle.settings import Settings
 
 # The same rows are cut into the same pieces, whatever else is drawn.
 _SEED = 0
+# So many rows are compared with all centres at a time: their distances stay in the cache.
+_ROWS_AT_ONCE = 2048
 
 
 def segment(
@@ -111,35 +111,54 @@ def _at_most_distinct(n_pieces: int, embedding: Floats) -> int:
 
 
 def cut(block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()) -> Integers:
-    """k-means labels, numbered without gaps."""
+    """k-means labels, numbered without gaps.
+
+    Centres are found among some of the rows: where a piece ends is not known any better from
+    more, and whatever has no row among them would not get a start of its own either.
+    """
     if n_pieces == 1:
         return np.zeros(len(block), dtype=np.int64)
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
     budget, rng = settings.budget, np.random.default_rng(seed)
     n_rows = budget.rows_per_start * max(n_pieces, budget.first_pieces)
-    starts = _spread_out(block[:: max(1, len(block) // n_rows)], n_pieces, budget.start_trials, rng)
-    kmeans = KMeans(n_pieces, init=starts, n_init=1, max_iter=budget.kmeans_iterations)
-    with warnings.catch_warnings():
+    some = block[:: max(1, len(block) // n_rows)]
+    centres = _spread_out(some, n_pieces, budget.start_trials, rng)
+    nearest = _nearest(some, centres)
+    for _ in range(budget.kmeans_iterations):
+        sizes = np.bincount(nearest, minlength=n_pieces)[:, None]
         # Rows that differ by rounding only can leave a piece empty; numbers close up.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return numbered(kmeans.fit_predict(block))
+        centres = np.where(sizes, pool(some, nearest, n_pieces) / np.maximum(sizes, 1), centres)
+        before, nearest = nearest, _nearest(some, centres)
+        if np.array_equal(before, nearest):
+            break
+    return numbered(nearest if len(some) == len(block) else _nearest(block, centres))
+
+
+def _nearest(block: Floats, centres: Floats) -> Integers:
+    """The nearest centre of each row."""
+    half_squares = 0.5 * (centres**2).sum(axis=1)
+    nearest = np.empty(len(block), dtype=np.int64)
+    for begin in range(0, len(block), _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        nearest[rows] = (block[rows] @ centres.T - half_squares).argmax(axis=1)
+    return nearest
 
 
 def _spread_out(block: Floats, n_starts: int, n_trials: int, rng: np.random.Generator) -> Floats:
     """Rows far from each other: greedy k-means++ [1]_, which scikit-learn has too but slower."""
     starts = [block[rng.integers(len(block))]]
-    squares = (block**2).sum(axis=1)[:, None]
+    squares = (block**2).sum(axis=1)
     nearest = ((block - starts[0]) ** 2).sum(axis=1)
+    twice = np.ascontiguousarray(-2.0 * block.T)
     while len(starts) < n_starts:
         cumulative = np.cumsum(nearest)
         drawn = np.searchsorted(cumulative, rng.random(n_trials) * cumulative[-1])
-        trials = block[np.minimum(drawn, len(block) - 1)]
-        cross = block @ trials.T
-        distance = squares - 2.0 * cross + (trials**2).sum(axis=1)
-        left = np.minimum(nearest[:, None], np.maximum(distance, 0.0))
-        best = int(left.sum(axis=0).argmin())
-        nearest = left[:, best]
-        starts.append(trials[best])
+        drawn = np.minimum(drawn, len(block) - 1)
+        # Each trial's squared distance to all rows, (trials, rows).
+        left = block[drawn] @ twice
+        left += squares
+        left += squares[drawn, None]
+        np.clip(left, 0.0, nearest, out=left)
+        best = int(left.sum(axis=1).argmin())
+        nearest = left[best]
+        starts.append(block[drawn[best]])
     return np.stack(starts)

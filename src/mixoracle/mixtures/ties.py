@@ -19,7 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import DataWarning
 from mixoracle.observations import Observations
 
@@ -32,6 +32,12 @@ _FEWEST_DIFFERENT = 20
 _SEED = 0
 # How much more often than its neighbours a value occurs that is no measurement, and how often.
 _STICKS_OUT = 8
+
+
+def tied_columns(values: Floats) -> Bools:
+    """In which columns (N, d) two rows have the same number, (d,); missing values are none."""
+    ordered = (np.sort(column) for column in values.T)
+    return np.array([bool(np.any(held[1:] == held[:-1])) for held in ordered])
 
 
 def rounding_steps(block: Floats) -> Floats:
@@ -109,7 +115,7 @@ def without_copies(observations: Observations) -> tuple[Observations, Integers]:
     numbers = [held is None for block in observations.levels for held in block]
     rows = np.arange(len(values))
     # Copies agree in every column, so one in which nothing repeats ends the search.
-    if not any(numbers) or not all(_has_ties(column) for column in values.T[numbers]):
+    if not any(numbers) or not all(_has_ties(values[:, c]) for c in np.flatnonzero(numbers)):
         return observations, rows
     comparable = np.where(np.isnan(values), np.inf, values)
     _, first, member = np.unique(comparable, axis=0, return_index=True, return_inverse=True)

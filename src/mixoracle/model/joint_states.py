@@ -36,11 +36,14 @@ def configurations(adjacency: Bools, domain_sizes: Sequence[int]) -> Integers:
 
 def codes_of_parents(states: Integers, adjacency: Bools, domain_sizes: Sequence[int]) -> Integers:
     """The configuration of pa(X_i) in each row of latent states, (N, m) to (N, n)."""
-    codes = np.zeros((len(states), len(adjacency)), dtype=np.int64)
+    # One column after the other in memory, as they are written and mostly read.
+    codes = np.zeros((len(adjacency), len(states)), dtype=np.int64)
+    columns = np.ascontiguousarray(states.T)
     for i, parents in enumerate(adjacency):
         for j in map(int, np.flatnonzero(parents)):
-            codes[:, i] = codes[:, i] * domain_sizes[j] + states[:, j]
-    return codes
+            codes[i] *= domain_sizes[j]
+            codes[i] += columns[j]
+    return codes.T
 
 
 def n_configurations(adjacency: Bools, domain_sizes: Sequence[int]) -> list[int]:

@@ -8,7 +8,7 @@ states to list, :mod:`~mixoracle.model.row_posterior` compares a row with those 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -71,8 +71,11 @@ class ListedPosterior:
         ]
 
 
-Inference = Callable[[Sequence[Floats]], Posterior]
-"""From the log densities of rows in the components of each X_i, (N, k_i), to their states."""
+class Inference(Protocol):
+    """From the log densities of rows in the components of each X_i, (N, k_i), to their states."""
+
+    def __call__(self, densities: Sequence[Floats], start: Integers | None = None) -> Posterior:
+        """``start`` (N, m) is a good joint state of each row, where one is known."""
 
 
 def inference_of(adjacency: Bools, joint: Joint) -> tuple[Inference, int]:
@@ -90,7 +93,7 @@ def inference_of(adjacency: Bools, joint: Joint) -> tuple[Inference, int]:
     codes = codes_of_parents(states, adjacency, joint.domain_sizes)
     log_weights = np.log(table[cells])
 
-    def listed(densities: Sequence[Floats]) -> Posterior:
+    def listed(densities: Sequence[Floats], start: Integers | None = None) -> Posterior:
         together = np.nan_to_num(log_joint(log_weights, densities, codes), nan=-np.inf)
         return ListedPosterior(states, share_out(together, table[cells]))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats
+from mixoracle._arrays import Bools, Floats, row_maxima
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.exposure import Exposure
@@ -229,7 +229,7 @@ def best_log_density(components: ComponentSet, block: Floats) -> Floats:
 
 def _best(density: Floats) -> Floats:
     """The largest log density (N,) of each row among (N, k)."""
-    return np.asarray(np.nan_to_num(density, nan=-np.inf).max(axis=1))
+    return row_maxima(np.nan_to_num(density, nan=-np.inf))
 
 
 def _least_likely(model: LatentModel, blocks: Sequence[Floats]) -> tuple[tuple[float, ...], float]:

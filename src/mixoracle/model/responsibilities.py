@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Floats, Integers, row_maxima, row_sums
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,28 @@ def log_joint(
     return joint
 
 
+def total(joint: Floats) -> Floats:
+    """The log probability (N,) of each row in all states together, by ``joint`` (N, A)."""
+    peak = row_maxima(joint)
+    share = np.exp(joint - np.where(np.isfinite(peak), peak, 0.0)[:, None])
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(row_sums(share)) + peak)
+
+
 def share_out(joint: Floats, weights: Floats | None = None) -> Shares:
     """Share each row out among the states by their log probabilities ``joint`` (N, A).
 
     A row that is impossible in every state says nothing about it: it is shared out by ``weights``.
     """
-    peak = joint.max(axis=1, keepdims=True)
+    peak = row_maxima(joint)[:, None]
     lost = ~np.isfinite(peak[:, 0])
     if lost.any():
         peak[lost] = 0.0
     share = np.exp(joint - peak)
     if lost.any():
         share[lost] = 1.0 if weights is None else weights
-    total = share.sum(axis=1, keepdims=True)
-    log_likelihood = (np.log(total) + peak)[:, 0]
+    sums = row_sums(share)[:, None]
+    log_likelihood = (np.log(sums) + peak)[:, 0]
     log_likelihood[lost] = -np.inf
-    share /= total
+    share /= sums
     return Shares(log_likelihood, share)

@@ -24,7 +24,7 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, row_maxima
 from mixoracle.model.elimination import Factor
 from mixoracle.model.joint_states import codes_of_parents, n_configurations, states_of_cells
 from mixoracle.model.responsibilities import share_out
@@ -166,9 +166,9 @@ class RowInference:
             for i in np.flatnonzero(self._adjacency[:, j]).tolist():
                 density = densities[i]
                 state = np.arange(density.shape[1]) // self._strides[i, j] % size
-                best = np.stack([density[:, state == s].max(axis=1) for s in range(size)], axis=1)
+                best = np.stack([row_maxima(density[:, state == s]) for s in range(size)], axis=1)
                 # Beyond reach is beyond reach: one variable out of place has one vote.
-                votes += np.maximum(best - best.max(axis=1, keepdims=True), -_OPEN)
+                votes += np.maximum(best - row_maxima(best)[:, None], -_OPEN)
             states[:, j] = votes.argmax(axis=1)
         return states
 
@@ -197,7 +197,7 @@ class RowInference:
                 after = score.argmax(axis=1)
                 peak = score[np.arange(len(rows)), after]
                 score[np.arange(len(rows)), after] = -np.inf
-                gaps[rows, j] = peak - score.max(axis=1)
+                gaps[rows, j] = peak - row_maxima(score)
                 changed = after != before
                 if changed.any():
                     moved |= changed
@@ -272,7 +272,10 @@ def _made_finite(density: Floats) -> Floats:
 
 def _taken(table: Floats, rows: Integers, codes: Integers) -> Floats:
     """The entries of a table (N, k) in these rows, or of one that is the same for all, (k,)."""
-    return np.asarray(table[codes] if table.ndim == 1 else table[rows, codes])
+    if table.ndim == 1:
+        return np.asarray(table.take(codes))
+    # Places in a flat array are found in half the time.
+    return np.asarray(table.ravel().take(rows * table.shape[1] + codes))
 
 
 def _added_up(rows: Integers, columns: Integers, shares: Floats, shape: tuple[int, int]) -> Floats:

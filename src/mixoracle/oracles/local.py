@@ -18,7 +18,7 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, row_maxima, row_sums
 from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
 from mixoracle.labels.labelling import Labelling, Rows, log_densities
 from mixoracle.labels.together import are_shattered
@@ -241,7 +241,10 @@ class LocalAnswer:
         for i in self.explanation.misfits:
             name = prepared.observations.names[prepared.variables[i]]
             seen = int(self.seen[:, i].max()) + 1
-            repairs.append(f"{name}: {seen} components were seen, {n_codes[i]} fit with the others")
+            fitting = f"{n_codes[i]} fit with the others"
+            if seen == n_codes[i]:
+                fitting = "but they do not follow the causes in all rows"
+            repairs.append(f"{name}: {seen} components were seen, {fitting}")
         return tuple(sorted(repairs))
 
 
@@ -252,6 +255,6 @@ def _most_likely(densities: list[Floats], labels: Integers) -> tuple[Integers, B
         sizes = np.bincount(labels[:, i], minlength=density.shape[1])
         joint = density + np.log(np.maximum(sizes, 0.5))
         likely[:, i] = joint.argmax(axis=1)
-        peak = joint.max(axis=1, keepdims=True)
-        certain[:, i] = 1.0 / np.exp(joint - peak).sum(axis=1) >= _BEYOND_DOUBT
+        joint -= row_maxima(joint)[:, None]
+        certain[:, i] = 1.0 / row_sums(np.exp(joint)) >= _BEYOND_DOUBT
     return likely, certain
