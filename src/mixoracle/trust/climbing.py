@@ -25,6 +25,7 @@ from math import prod
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._threads import one_thread
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.parents import choose_parents, join_twins
 from mixoracle.inference.refine import mixture_of
@@ -60,7 +61,8 @@ Change = tuple[Bools, Integers]
 
 def climbed(solver: Solver, start: Solution) -> Solution:
     """The best solution that changes lead to; ``start`` itself where there is none better."""
-    return _Climb(replace(solver, prepared=start.prepared), start).run()
+    with one_thread():
+        return _Climb(replace(solver, prepared=start.prepared), start).run()
 
 
 @dataclass(frozen=True, eq=False)
