@@ -203,5 +203,5 @@ def test_few_columns_add_up_to_the_same_bits_as_many():
     rng = np.random.default_rng(3)
     statistics, groups = rng.normal(size=(200, 9)), rng.integers(0, 7, size=200)
     wide = pool(statistics, groups, 8)
-    for width in range(1, 6):
+    for width in range(6):
         np.testing.assert_array_equal(pool(statistics[:, :width], groups, 8), wide[:, :width])

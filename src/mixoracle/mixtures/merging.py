@@ -128,7 +128,7 @@ def merge_pieces(
 def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
     """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
     n_pieces = len(groups)
-    if statistics.shape[1] <= _FEW_FEATURES:
+    if 0 < statistics.shape[1] <= _FEW_FEATURES:
         columns = [np.bincount(groups, column, n_groups) for column in statistics.T]
         return np.stack(columns, axis=1)
     members = csr_matrix((np.ones(n_pieces), groups, np.arange(n_pieces + 1)), (n_pieces, n_groups))
