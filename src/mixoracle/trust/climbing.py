@@ -180,9 +180,13 @@ def _parents_chosen(solver: Solver, solution: Solution) -> Iterator[Change]:
 
 
 def _without_twins(adjacency: Bools, states: Integers) -> Change:
-    """Latents that drive the same are joined, and one that drives nothing is dropped."""
+    """Latents that drive the same are joined, and one that drives nothing is dropped.
+
+    So is one that is in the same state in every row, which a short refinement may leave.
+    """
     joined, own = join_twins(adjacency, states)
-    return joined, numbered_columns(own)
+    differs = own.min(axis=0) < own.max(axis=0)
+    return joined[:, differs], numbered_columns(own[:, differs])
 
 
 def _first_parents(solver: Solver, states: Integers) -> Change:
