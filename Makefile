@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 # The versions to install; the two targets below name others.
 CONSTRAINTS ?= constraints.txt
 EXTRAS ?= dev
-NEWEST := $(shell for each in python3.14 python3.13 python3.12; do $$each --version >/dev/null 2>&1 && echo $$each && break; done)
+# Of the interpreters on the path and those of pyenv, whose stubs answer for one of them only.
+NEWEST := $(shell for minor in 14 13 12; do for each in python3.$$minor $(HOME)/.pyenv/versions/3.$$minor.*/bin/python; do $$each -c pass >/dev/null 2>&1 && echo $$each && exit; done; done)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 # Processes side by side, in tests and studies; JOBS=0 runs the tests in this process.

@@ -97,6 +97,7 @@ def main() -> None:
     """Print a row for each kind and shape, and the largest shares."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--seconds", type=float, default=600.0, help="no new fit after this")
+    parser.add_argument("--values", type=int, help="only tables of at most so many values")
     parser.add_argument("--keep", type=Path, help="a file of lines of JSON, one a fit")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -109,6 +110,8 @@ def main() -> None:
     begin = time.perf_counter()
     for case in cases():
         if case in done or time.perf_counter() - begin > asked.seconds:
+            continue
+        if asked.values is not None and case[1] * case[2] > asked.values:
             continue
         command = [sys.executable, __file__, "--one", json.dumps(case)]
         ran = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -39,7 +39,12 @@ _DIGIT_PARENTS = ((0,), (0,), (1,), (1,), (0, 1))
 
 
 def digit_problem(n_samples: int, seed: int) -> tuple[Observations, LatentModel]:
-    """Images of digits in principal components; two hidden causes decide what they show."""
+    """Images of digits in principal components; two hidden causes decide what they show.
+
+    There are 180 images of a digit. Rows that repeat them would make each image a cluster of its
+    own, so rows are drawn from the kernel estimate of their density, by Silverman's rule.
+    """
+    from scipy.stats import gaussian_kde
     from sklearn.datasets import load_digits
     from sklearn.decomposition import PCA
 
@@ -51,13 +56,12 @@ def digit_problem(n_samples: int, seed: int) -> tuple[Observations, LatentModel]
     for i, parents in enumerate(_DIGIT_PARENTS):
         shown = rng.permutation(10)[: 2 ** len(parents)]
         code = states[:, parents] @ (2 ** np.arange(len(parents))[::-1])
-        rows = np.empty(n_samples, dtype=np.int64)
+        rows = np.empty((n_samples, _DIGIT_PARTS))
         for k, digit in enumerate(shown):
             own = np.flatnonzero(code == k)
-            rows[own] = rng.choice(np.flatnonzero(digits == digit), len(own))
-        # There are only 180 images of a digit: without this, most would be there many times.
-        jitter = 0.1 * parts.std(axis=0) * rng.normal(size=(n_samples, _DIGIT_PARTS))
-        blocks[f"image{i + 1}"] = parts[rows] + jitter
+            density = gaussian_kde(parts[digits == digit].T, "silverman")
+            rows[own] = density.resample(len(own), seed=rng).T
+        blocks[f"image{i + 1}"] = rows
     bipartite = np.array([[j in parents for j in range(2)] for parents in _DIGIT_PARENTS])
     truth = LatentModel(
         observed_names=tuple(blocks),
@@ -117,6 +121,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600.0, help="no new problem after this")
     parser.add_argument("--keep", type=Path, help="a file of lines of JSON, one a fit")
+    parser.add_argument("--only", default="", help="problems whose name begins so")
     asked = parser.parse_args()
     sizes = [size for size in _SIZES if size <= asked.largest]
     kept: dict[tuple[str, int], Outcome] = {}
@@ -126,6 +131,8 @@ def main() -> None:
     begin, lines, lost = time.perf_counter(), 0, []
     print(f"{'problem':40s}{''.join(f'{size:>8d}' for size in sizes)}")
     for name, draw in problems(asked.first_seed, asked.seeds):
+        if not name.startswith(asked.only):
+            continue
         is_over = time.perf_counter() - begin > asked.seconds
         if not is_over and any((name, size) not in kept for size in sizes):
             _learn_all(name, *draw(_SIZES[-1]), sizes, kept, asked.keep)

@@ -7,13 +7,12 @@ The public names load when they are first used, so that ``import mixoracle`` cos
 CPDAG(3 nodes: 0→1, 2→1)
 """
 
-from mixoracle._version import __version__
-
 # Loading ``typing`` takes longer than all of this, and Ctrl-C is not yet answered in our way.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from mixoracle._version import __version__
     from mixoracle.background import Background, KnownLatent
     from mixoracle.learner import LatentGraphLearner
     from mixoracle.model import CPDAG, JointNetwork, JointTable, LatentModel
@@ -59,6 +58,7 @@ _HOMES = {
     "Observations": "mixoracle.observations",
     "ProjectionOracle": "mixoracle.oracles.projection",
     "SignatureOracle": "mixoracle.oracles.signature",
+    "__version__": "mixoracle._version",
 }
 
 

@@ -1,11 +1,15 @@
 """``mixoracle`` and ``python -m mixoracle``: the command line, quiet when it is stopped early."""
 
 import os
-import signal
 
 TYPE_CHECKING = False  # see __init__.py
 if TYPE_CHECKING:
+    import signal as _signal
     from types import FrameType
+else:
+    # Until the handlers are set, Ctrl-C ends in a traceback of Python's own. This is inside the
+    # interpreter; ``signal`` around it takes several milliseconds to load.
+    import _signal
 
 _STOPPED = b"Stopped; no result was written.\n"
 
@@ -18,8 +22,8 @@ def _end_at_once(number: int, _frame: "FrameType | None") -> None:
 
 def main() -> None:
     """Run the command line."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _end_at_once)
+    for number in (_signal.SIGINT, _signal.SIGTERM):
+        _signal.signal(number, _end_at_once)
     from mixoracle.cli import main as program
 
     program()

@@ -76,6 +76,8 @@ def frozen_array(values: Any, dtype: Any, what: str) -> NDArray[Any]:
 
 def frozen_whole_numbers(values: Any, what: str) -> Integers:
     """Copy ``values`` to read-only integers, refusing fractions instead of cutting them off."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        return frozen_array(values, np.int64, what)
     array = frozen_array(values, np.float64, what)
     if np.any(np.abs(array) > _LARGEST_EXACT) or np.any(array != np.round(array)):
         raise InvalidInputError(f"{what} should be whole numbers; got {np.asarray(values)!r}")

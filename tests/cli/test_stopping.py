@@ -51,6 +51,16 @@ def test_a_stop_leaves_nothing_behind(tmp_path, number):
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
 
+def test_nothing_is_loaded_before_ctrl_c_is_answered():
+    """Half of the time until then went to modules that only name signals."""
+    code = (
+        "import sys; before = {*sys.modules}; import mixoracle.__main__;"
+        "print(sorted({*sys.modules} - before))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "['mixoracle', 'mixoracle.__main__']\n"
+
+
 def test_a_stop_that_a_package_swallows_is_not_forgotten():
     def loading():
         try:
@@ -60,6 +70,38 @@ def test_a_stop_that_a_package_swallows_is_not_forgotten():
 
     with pytest.raises(Stopped), stoppable():
         loading()
+
+
+class StoppedWhileRemoved:
+    """Asked to stop in its finaliser, as may happen to any object while a package is loaded."""
+
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_stop_that_python_drops_is_asked_for_again(capsys):
+    def working():
+        StoppedWhileRemoved()
+        time.sleep(10)
+
+    with pytest.raises(Stopped), stoppable():
+        working()
+    assert capsys.readouterr().err == ""
+
+
+def test_an_error_of_a_finaliser_is_shown_as_ever(monkeypatch):
+    class Broken:
+        def __del__(self):
+            raise ValueError("broken")
+
+    shown = []
+    monkeypatch.setattr(sys, "unraisablehook", shown.append)
+    with stoppable():
+        Broken()
+    assert [str(each.exc_value) for each in shown] == ["broken"]
+    assert sys.unraisablehook == shown.append
 
 
 def test_handlers_are_put_back():

@@ -3,7 +3,7 @@ from math import lgamma
 import numpy as np
 import pytest
 
-from mixoracle.decoding.evidence import explains_labels, score, sum_by
+from mixoracle.decoding.evidence import Grouping, explains_labels, score
 from mixoracle.families import GaussianFamily
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint import emptiness
@@ -114,7 +114,7 @@ def test_sums_by_code_come_in_the_order_of_the_codes():
     rng = np.random.default_rng(1)
     code, statistics = rng.integers(-3, 9, size=30), rng.normal(size=(30, 2))
     expected = [statistics[code == value].sum(axis=0) for value in np.unique(code)]
-    np.testing.assert_allclose(sum_by(code, statistics), expected, atol=1e-12)
+    np.testing.assert_allclose(Grouping.by(code).sums(statistics), expected, atol=1e-12)
 
 
 def test_families_are_asked_for_seen_configurations_only(table_of):

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mixoracle.decoding.evidence import Grouping
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.parents import choose_parents, join_twins, needed_latents
 from mixoracle.settings import Budget, Priors, Settings
@@ -28,6 +29,26 @@ def test_only_the_components_that_are_kept_have_a_say(drawn_pieces):
     )
     first = choose_parents(table, Proposal(kept, states[kept]))
     np.testing.assert_array_equal(first, choose_parents(wrong, Proposal(kept, states[kept])))
+
+
+@pytest.mark.parametrize("all_parent_sets", [0, 4])
+def test_large_statistics_are_taken_piece_by_piece(drawn_pieces, monkeypatch, all_parent_sets):
+    settings = Settings(Budget(all_parent_sets=all_parent_sets))
+    _, table, states = drawn_pieces((3, 7, 3), 1500, 1)
+    at_once = choose_parents(table, Proposal.of_all(states), settings)
+    for entries in (1, 5 * table.statistics[0].size):
+        monkeypatch.setattr("mixoracle.decoding.parents._AT_ONCE", entries)
+        pieces = choose_parents(table, Proposal.of_all(states), settings)
+        np.testing.assert_array_equal(pieces, at_once)
+
+
+def test_components_are_put_in_order_once_for_all_variables(drawn_pieces, monkeypatch):
+    """Which is most of the work where there are few rows and many variables."""
+    _, table, states = drawn_pieces((3, 7, 3), 1500, 0)
+    orders, by = [], Grouping.by
+    monkeypatch.setattr(Grouping, "by", lambda code: orders.append(code) or by(code))
+    choose_parents(table, Proposal.of_all(states))
+    assert len(orders) == 2**3  # sets of parents
 
 
 def both_and_or(counts):

@@ -108,3 +108,15 @@ def test_what_is_no_level_is_refused():
         CategoricalFamily([2, 3]).features(np.array([[0.0, 1.0], [0.0, 3.0]]))
     with pytest.raises(InvalidInputError, match="at least 1, one for each column"):
         CategoricalFamily([])
+
+
+def test_computed_components_pass_the_check_of_given_ones():
+    """They are made without it, because EM makes thousands."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        family = CategoricalFamily(rng.integers(2, 5, size=int(rng.integers(1, 4))))
+        block = np.stack([rng.integers(0, size, 40) for size in family.n_levels], axis=1)
+        statistics = family.features(block.astype(float)).reshape(4, 10, -1).sum(axis=1)
+        made = family.components(statistics, family.prior(statistics))
+        assert made == CategoricalComponents(made.probabilities, made.n_levels)
+        assert not made.probabilities.flags.writeable

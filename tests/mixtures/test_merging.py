@@ -197,3 +197,11 @@ def test_pooling_adds_up_each_group(seed):
     groups = rng.integers(n_groups, size=len(statistics))
     expected = np.stack([statistics[groups == g].sum(axis=0) for g in range(n_groups)])
     np.testing.assert_allclose(pool(statistics, groups, n_groups), expected, atol=1e-12)
+
+
+def test_few_columns_add_up_to_the_same_bits_as_many():
+    rng = np.random.default_rng(3)
+    statistics, groups = rng.normal(size=(200, 9)), rng.integers(0, 7, size=200)
+    wide = pool(statistics, groups, 8)
+    for width in range(6):
+        np.testing.assert_array_equal(pool(statistics[:, :width], groups, 8), wide[:, :width])

@@ -107,6 +107,16 @@ def test_a_model_that_was_not_learned_goes_by_its_own_names(learner):
         without.predict(coded)
 
 
+def test_a_reading_without_components_is_refused(learner, tmp_path):
+    with pytest.raises(InvalidInputError, match="without components"):
+        replace(learner.model_, components=None)
+    learner.model_.save(tmp_path)
+    header = json.loads((tmp_path / "model.json").read_text())
+    (tmp_path / "model.json").write_text(json.dumps({**header, "components": None}))
+    with pytest.raises(FileFormatError, match="without components"):
+        LatentModel.load(tmp_path)
+
+
 def test_a_reading_of_other_variables_is_refused(learner):
     with pytest.raises(InvalidInputError, match="columns of each observed variable"):
         replace(learner.model_, reading=Reading((("a",),), ((None,),)))

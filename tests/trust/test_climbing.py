@@ -12,7 +12,7 @@ from mixoracle.oracles.candidate import Candidate, GraphCounts
 from mixoracle.oracles.run import Run
 from mixoracle.settings import Budget, Settings
 from mixoracle.solving import Solver
-from mixoracle.trust.climbing import climbed
+from mixoracle.trust.climbing import _Climb, _without_twins, climbed
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +70,18 @@ def test_changes_stop_where_joint_states_are_no_longer_listed(problem):
     solver = solver_of(problem, settings=Settings(budget=Budget(listed=4)))
     wrong = solution_of(solver, *next(starts(problem, solver)))
     assert climbed(solver, wrong).score > wrong.score
+
+
+def test_a_latent_that_is_in_one_state_everywhere_is_dropped(problem):
+    """A short refinement may leave a latent whose second state is most likely in no row."""
+    solver = solver_of(problem)
+    truth, states = problem.model.bipartite, problem.states[solver.prepared.rows].copy()
+    states[:, 1] = 1
+    adjacency, left = _without_twins(truth[solver.prepared.variables], states)
+    assert adjacency.shape[1] == left.shape[1] == 1
+    states[:, 0] = 0
+    nothing = _without_twins(truth[solver.prepared.variables], states)
+    right = solution_of(solver, truth, problem.states[solver.prepared.rows])
+    alone = _Climb(solver, right)._refined(nothing)
+    assert alone.graph.domain_sizes == ()
+    assert alone.score < right.score

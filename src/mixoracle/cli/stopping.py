@@ -2,12 +2,15 @@
 
 Before a command runs nothing has been written, and the program ends at once (``__main__``). While
 it runs, an exception lets everything unfinished be removed. Packages that are being loaded may turn
-it into an error of theirs; that it was a request to stop is not forgotten.
+it into an error of theirs, and Python drops it where it was raised in a finaliser; that it was a
+request to stop is not forgotten.
 """
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +19,8 @@ from types import FrameType
 STOPPED = "Stopped; no result was written."
 # Shells report 128 and the number of the signal that ended a program; this is Ctrl-C.
 EXIT_INTERRUPTED = 128 + signal.SIGINT
+# Seconds until a request that was dropped is made again, when the finaliser is over.
+_AGAIN_AFTER = 0.05
 
 
 class Stopped(KeyboardInterrupt):
@@ -39,8 +44,17 @@ def stoppable() -> Iterator[None]:
         asked.append(number)
         raise Stopped(number)
 
+    def ask_again(dropped: sys.UnraisableHookArgs) -> None:
+        if not isinstance(dropped.exc_value, Stopped):
+            hook(dropped)
+            return
+        timer = threading.Timer(_AGAIN_AFTER, _thread.interrupt_main, (asked[0],))
+        timer.daemon = True
+        timer.start()
+
     signals = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, stop) for number in signals]
+    hook, sys.unraisablehook = sys.unraisablehook, ask_again
     try:
         yield
     except Exception as error:
@@ -49,5 +63,6 @@ def stoppable() -> Iterator[None]:
             raise Stopped(asked[0]) from error
         raise
     finally:
+        sys.unraisablehook = hook
         for number, handler in zip(signals, before, strict=True):
             signal.signal(number, handler)

@@ -15,6 +15,8 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
@@ -56,18 +58,29 @@ def explains_labels(
     )
 
 
-def sum_by(code: Integers, statistics: Floats) -> Floats:
-    """Sums over the components that share a code, in the order of the codes; quick for few.
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Components that share a code: ``order`` puts them side by side, groups begin at ``starts``.
 
     Examples
     --------
-    >>> sum_by(np.array([5, 2, 5]), np.array([[1.0], [2.0], [4.0]])).tolist()
+    >>> Grouping.by(np.array([5, 2, 5])).sums(np.array([[1.0], [2.0], [4.0]])).tolist()
     [[2.0], [5.0]]
     """
-    order = np.argsort(code, kind="stable")
-    ordered = code[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    return np.asarray(np.add.reduceat(statistics[order], starts, axis=0))
+
+    order: Integers
+    starts: Integers
+
+    @classmethod
+    def by(cls, code: Integers) -> Grouping:
+        """The groups in the order of their codes (T,)."""
+        order = np.argsort(code, kind="stable")
+        ordered = code[order]
+        return cls(order, np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])))
+
+    def sums(self, statistics: Floats) -> Floats:
+        """The statistics (T, f) added up in each group; quick for few."""
+        return np.asarray(np.add.reduceat(statistics[self.order], self.starts, axis=0))
 
 
 def _log_evidence(
@@ -88,7 +101,7 @@ def _log_evidence(
     total = log_dirichlet_multinomial(rows)
     total -= emptiness(rows.reshape(domain_sizes))
     for i, (statistics, family, prior) in enumerate(table.variables()):
-        of_components = sum_by(codes[assignment, i], statistics)
+        of_components = Grouping.by(codes[assignment, i]).sums(statistics)
         total += float(family.log_evidence(of_components, prior).sum())
     return total
 

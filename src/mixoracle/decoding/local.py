@@ -22,7 +22,7 @@ import numpy as np
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.common_parts import CommonPart, LabelPairs, find_latents
 from mixoracle.decoding.explanation import Proposal
-from mixoracle.decoding.parents import best_parents, join_twins, rows_in_minority
+from mixoracle.decoding.parents import Groupings, best_parents, join_twins, rows_in_minority
 from mixoracle.families import Family, Prior
 from mixoracle.mixtures.merging import pool
 from mixoracle.model.joint_states import flat, numbered_columns
@@ -224,7 +224,7 @@ def _parents_by_evidence(
         rows.features[variable],
         rows.families[variable],
         rows.priors[variable],
-        Proposal.of_all(states[:, likely]),
+        Groupings(Proposal.of_all(states[:, likely])),
         settings,
     )
     needed = np.zeros(len(sizes), dtype=bool)

@@ -17,12 +17,18 @@ from math import prod
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
-from mixoracle.decoding.evidence import sum_by
+from mixoracle.decoding.evidence import Grouping
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.families import Family, Prior
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import distinct_rows, flat, numbered
 from mixoracle.settings import Settings
+
+# Numbers that are put in order for several choices of parents at once: 32 MB of them.
+_AT_ONCE = 4_000_000
+
+Choices = tuple[tuple[int, ...], ...]
+"""Sets of latents that may be the parents of a variable."""
 
 
 def choose_parents(
@@ -30,8 +36,9 @@ def choose_parents(
 ) -> Bools:
     """Γ by the evidence of each variable's components, (n, m)."""
     adjacency = np.zeros((table.n_observed, proposal.states.shape[1]), dtype=bool)
+    groupings = Groupings(proposal)
     for i, (statistics, family, prior) in enumerate(table.variables()):
-        chosen = best_parents(statistics[proposal.kept], family, prior, proposal, settings)
+        chosen = best_parents(statistics[proposal.kept], family, prior, groupings, settings)
         adjacency[i, list(chosen)] = True
     return adjacency
 
@@ -90,26 +97,51 @@ def rows_in_minority(code: Integers, finer: Integers, counts: Floats) -> float:
     return float(counts.sum() - largest.sum())
 
 
+class Groupings:
+    """Which kept components have the same states of some latents: the same for every variable."""
+
+    def __init__(self, proposal: Proposal) -> None:
+        self._states, self._sizes = proposal.states, proposal.domain_sizes
+        self._known: dict[Choices, tuple[Grouping, Integers]] = {}
+
+    @property
+    def n_latents(self) -> int:
+        """How many latents there are to choose from."""
+        return len(self._sizes)
+
+    def of(self, choices: Choices) -> tuple[Grouping, Integers]:
+        """The groups that each choice makes, one after the other, and where those of each begin."""
+        if choices not in self._known:
+            codes = (flat(self._states[:, list(c)], [self._sizes[j] for j in c]) for c in choices)
+            groups = [Grouping.by(code) for code in codes]
+            starts = [each.starts + at * len(self._states) for at, each in enumerate(groups)]
+            order = np.concatenate([each.order for each in groups])
+            firsts = np.cumsum([0, *(len(each.starts) for each in groups[:-1])])
+            self._known[choices] = Grouping(order, np.concatenate(starts)), firsts
+        return self._known[choices]
+
+
 def best_parents(
-    statistics: Floats, family: Family, prior: Prior, proposal: Proposal, settings: Settings
+    statistics: Floats, family: Family, prior: Prior, groupings: Groupings, settings: Settings
 ) -> tuple[int, ...]:
     """The latents that this variable depends on, by the evidence of its components."""
-    sizes = proposal.domain_sizes
 
-    def evidence(choices: list[tuple[int, ...]]) -> Floats:
-        codes = [flat(proposal.states[:, list(c)], [sizes[j] for j in c]) for c in choices]
-        pooled = [sum_by(code, statistics) for code in codes]
-        starts = np.cumsum([0, *(len(sums) for sums in pooled[:-1])])
-        return np.add.reduceat(family.log_evidence(np.vstack(pooled), prior), starts)
+    def evidence(choices: Choices) -> Floats:
+        at_once = max(1, _AT_ONCE // statistics.size)
+        if len(choices) > at_once:
+            return np.concatenate([evidence(choices[:at_once]), evidence(choices[at_once:])])
+        grouping, firsts = groupings.of(choices)
+        return np.add.reduceat(family.log_evidence(grouping.sums(statistics), prior), firsts)
 
-    latents = range(len(sizes))
-    if len(sizes) <= settings.budget.all_parent_sets:
-        choices = [c for size in range(len(sizes) + 1) for c in combinations(latents, size)]
+    n_latents = groupings.n_latents
+    latents = range(n_latents)
+    if n_latents <= settings.budget.all_parent_sets:
+        choices = tuple(c for size in range(n_latents + 1) for c in combinations(latents, size))
         return choices[int(np.argmax(evidence(choices)))]
     chosen: tuple[int, ...] = ()
-    best = float(evidence([chosen])[0])
+    best = float(evidence((chosen,))[0])
     while True:
-        neighbours = [tuple(sorted(set(chosen) ^ {j})) for j in latents]
+        neighbours = tuple(tuple(sorted(set(chosen) ^ {j})) for j in latents)
         scores = evidence(neighbours)
         if scores.max() <= best:
             return chosen

@@ -86,6 +86,14 @@ class CategoricalComponents(IndependentColumns):
             )
         self._keep(probabilities=probabilities, n_levels=n_levels)
 
+    @classmethod
+    def of_shares(cls, probabilities: Floats, n_levels: Integers) -> CategoricalComponents:
+        """The same without a check, for shares that were computed; EM makes thousands of these."""
+        made = object.__new__(cls)
+        probabilities.setflags(write=False)
+        made._keep(probabilities=probabilities, n_levels=n_levels)
+        return made
+
     @property
     def n_components(self) -> int:
         return int(self.probabilities.shape[0])
@@ -188,9 +196,8 @@ class CategoricalFamily(LinearFamily):
 
     def components(self, statistics: Floats, prior: Prior) -> CategoricalComponents:
         weights = statistics[:, 1:] + cast(Dirichlet, prior).concentration
-        return CategoricalComponents(
-            weights / self._spread(self._by_column(weights)), self.n_levels
-        )
+        shares = weights / self._spread(self._by_column(weights))
+        return CategoricalComponents.of_shares(shares, self.n_levels)
 
     def log_penalty(self, components: ComponentSet, prior: Prior) -> float:
         probabilities = cast(CategoricalComponents, components).probabilities

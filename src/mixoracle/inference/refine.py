@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._threads import one_thread
 from mixoracle.families.base import Family, Prior
 from mixoracle.inference.factored import FactoredMixture, starting_joint
 from mixoracle.inference.structured import (
@@ -89,7 +89,7 @@ def refine(
     ``arrows`` that the start shows; without them, its latents are independent.
     """
     iterations = settings.budget.em if max_iterations is None else max_iterations
-    with threadpool_limits(limits=1):
+    with one_thread():
         started = _started(prepared, adjacency, domain_sizes, start, settings)
         if prod(domain_sizes) <= settings.budget.listed:
             return _listed(prepared, domain_sizes, started, iterations, settings)

@@ -14,6 +14,9 @@ from mixoracle.families.base import Family, Patterns
 from mixoracle.families.encoding import Encoder
 from mixoracle.model import ComponentSet
 
+# Features of all rows that are kept because EM looks at them again and again: 8 MB.
+_KEPT_ENTRIES = 1_000_000
+
 
 class CodedRows:
     """Rows of every variable, ``blocks[i]`` (N, d_i), as the family of its encoder sees them."""
@@ -36,8 +39,20 @@ class CodedRows:
         """For each variable which values are missing, or None where none is."""
         return tuple(map(Patterns.of, self.blocks))
 
+    @cached_property
+    def _features(self) -> tuple[Floats, ...] | None:
+        """The features of all rows of each variable, or None where they would take much memory."""
+        pairs = tuple(zip(self.families, self.blocks, strict=True))
+        n_features = sum(family.features(block[:1]).shape[1] for family, block in pairs)
+        if self.n_samples * n_features > _KEPT_ENTRIES:
+            return None
+        return tuple(family.features(block) for family, block in pairs)
+
     def features(self, place: int, rows: Integers | slice) -> Floats:
         """The family's features of some rows of the variable at ``place``."""
+        held = self._features
+        if held is not None:
+            return held[place][rows]
         return self.families[place].features(self.blocks[place][rows])
 
     def patterns(self, place: int, rows: Integers | slice) -> Patterns | None:

@@ -29,6 +29,9 @@ from mixoracle.families import Family, Prior
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.model.joint_states import numbered
 
+# Up to so many columns are added up one by one, which is quicker than making a sparse matrix.
+_FEW_FEATURES = 4
+
 
 @dataclass(frozen=True)
 class Merging:
@@ -127,6 +130,9 @@ def merge_pieces(
 def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
     """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
     n_pieces = len(groups)
+    if 0 < statistics.shape[1] <= _FEW_FEATURES:
+        columns = [np.bincount(groups, column, n_groups) for column in statistics.T]
+        return np.stack(columns, axis=1)
     members = csc_array((np.ones(n_pieces), groups, np.arange(n_pieces + 1)), (n_groups, n_pieces))
     return np.asarray(members @ statistics)
 

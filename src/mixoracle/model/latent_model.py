@@ -100,10 +100,14 @@ class LatentModel(FrozenArrays):
             self._check_reading(self.reading)
 
     def _check_reading(self, reading: Reading) -> None:
+        if self.components is None:
+            raise InvalidInputError(
+                "a reading says in which columns the components are; got one without components"
+            )
         exposed = () if reading.exposure is None else reading.exposure.variables
         widths = tuple(
             held.width - (name in exposed)
-            for name, held in zip(self.observed_names, self.components or (), strict=True)
+            for name, held in zip(self.observed_names, self.components, strict=True)
         )
         if tuple(map(len, reading.columns)) != widths:
             raise InvalidInputError(

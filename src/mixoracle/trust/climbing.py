@@ -25,6 +25,7 @@ from math import prod
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._threads import one_thread
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.parents import choose_parents, join_twins
 from mixoracle.inference.refine import mixture_of
@@ -60,7 +61,8 @@ Change = tuple[Bools, Integers]
 
 def climbed(solver: Solver, start: Solution) -> Solution:
     """The best solution that changes lead to; ``start`` itself where there is none better."""
-    return _Climb(replace(solver, prepared=start.prepared), start).run()
+    with one_thread():
+        return _Climb(replace(solver, prepared=start.prepared), start).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,9 +180,13 @@ def _parents_chosen(solver: Solver, solution: Solution) -> Iterator[Change]:
 
 
 def _without_twins(adjacency: Bools, states: Integers) -> Change:
-    """Latents that drive the same are joined, and one that drives nothing is dropped."""
+    """Latents that drive the same are joined, and one that drives nothing is dropped.
+
+    So is one that is in the same state in every row, which a short refinement may leave.
+    """
     joined, own = join_twins(adjacency, states)
-    return joined, numbered_columns(own)
+    differs = own.min(axis=0) < own.max(axis=0)
+    return joined[:, differs], numbered_columns(own[:, differs])
 
 
 def _first_parents(solver: Solver, states: Integers) -> Change:
