@@ -232,7 +232,7 @@ def test_what_differs_is_said_of_every_candidate(result):
     assert words.what_differs(model, more) == f"The same: {', '.join(names)}."
     one = Alternative(0.001, sizes, drives, names, change="H1 also drives X2")
     assert words.what_differs(model, one) == "What differs: H1 also drives X2."
-    assert words.alternative_title(model, one) == "The same but for one thing"
+    assert words.alternative_title(model, one) == "Nearly the same"
     assert words.fits(one) == "fits as well"
     # It has its own support, and is no reason to doubt the rest.
     evidence = dataclasses.replace(result.evidence, alternatives=(one,))

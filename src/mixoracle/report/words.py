@@ -165,7 +165,7 @@ def emptiness(model: LatentModel, evidence: Evidence) -> list[str]:
 def alternative_title(model: LatentModel, other: Alternative) -> str:
     """The kind of another candidate: nearly this answer, simpler, finer, or as fine."""
     if other.change:
-        return "The same but for one thing"
+        return "Nearly the same"
     if not other.domain_sizes:
         return "No hidden cause at all"
     if len(other.domain_sizes) == 1 < model.n_latent:
