@@ -89,6 +89,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
     n_jobs : int or None
         Observed variables that are worked on at the same time; None is 1.
     random_state : int, numpy.random.Generator or None
+        Of what is drawn; the answer of the default oracle does not depend on it.
     progress : bool or callable
         Show what is being done; a callable is called with each stage, a sentence.
     knowledge : Background, optional

@@ -114,7 +114,8 @@ def test_other_classes_share_everything_but_the_graph(seed):
     assert learner.model_.latent_graph not in graphs
     assert len(set(graphs)) == len(graphs)
     for other in classes:
-        assert 0.0 <= other.bic_gap < np.log(SURE / (1.0 - SURE))
+        assert other.bic_gap < np.log(SURE / (1.0 - SURE))
+        assert (other.bic_gap < 0) == bool(other.rejected)
         np.testing.assert_array_equal(other.model.bipartite, learner.model_.bipartite)
         assert other.model.joint is learner.model_.joint or np.array_equal(
             other.model.joint.table, learner.model_.joint.table
@@ -132,7 +133,7 @@ def test_an_edge_that_is_neither_seen_nor_ruled_out_is_among_the_alternatives():
         if learner.model_.n_latent != 2 or learner.verdict_.grade != "believe":
             continue
         share = learner.edge_posterior_.adjacency[0, 1]
-        if 0.5 < share < 0.85:  # the score that chooses a class charges for its edges besides
+        if 0.2 < share < 0.9:
             open_pairs += 1
             named += bool(changes(learner))
     assert open_pairs >= 2

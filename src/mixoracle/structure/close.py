@@ -1,4 +1,4 @@
-"""The DAGs that score nearly as well as the best one, nearest first.
+"""The DAGs that score nearly as well as a good one.
 
 From the best DAG on, every change of one edge (one more, one less, one turned round) leads to a
 neighbour; whoever is within the difference is gone on from. Members of one class are joined by such
@@ -32,7 +32,8 @@ def close_dags(
     """DAGs whose score is at most ``within`` below that of the best one, with the difference.
 
     ``scores`` are local ones, entry [i, s] that of node i with the bits of s as its parents, −∞
-    for what may not be. At most so many DAGs are looked at, the nearest first.
+    for what may not be. The first is the best one itself; a difference is negative where it is not
+    the best by these scores. At most so many DAGs are looked at.
 
     Examples
     --------
@@ -49,7 +50,7 @@ def close_dags(
     while waiting and most > 0:
         gap, dag = heappop(waiting)
         most -= 1
-        yield max(gap, 0.0), frozenset(_edges(dag))
+        yield gap, frozenset(_edges(dag))
         for other, nodes in _one_edge_away(dag):
             if other in seen:
                 continue

@@ -180,17 +180,19 @@ def close_classes(
     names: Sequence[str] | None = None,
     within: float = 3.0,
 ) -> tuple[tuple[CPDAG, float], ...]:
-    """The best class and those that score at most ``within`` nats less, each with the difference.
+    """The class that :func:`search` takes, then those with hardly less evidence.
 
-    Nearest first, by the adaptive score of :func:`search`, for up to 12 latents. They are found by
-    changes of one edge at a time, and of many the nearest only.
+    Each comes with its difference, at most ``within`` nats, nearest first. It is negative where a
+    class has more evidence: it was not taken because each edge has to gain more than chance would.
+    Up to 12 latents; classes are found by changes of one edge at a time, and of many the nearest
+    only.
 
     Examples
     --------
     >>> from mixoracle.model import JointTable
     >>> found = close_classes(JointTable([[0.27, 0.23], [0.23, 0.27]]), 300)
     >>> [(graph, round(gap, 1)) for graph, gap in found]
-    [(CPDAG(2 nodes: no edges), 0.0), (CPDAG(2 nodes: 0—1), 1.4)]
+    [(CPDAG(2 nodes: no edges), 0.0), (CPDAG(2 nodes: 0—1), -0.1)]
     """
     if not _is_small(joint):
         raise InvalidInputError(
@@ -201,11 +203,13 @@ def close_classes(
     score = make_score("bic", joint, n_samples)
     task = _adapted(_Task(joint, checked_sample_size(n_samples), score, known))
     best, _ = search_exact(task.score, known, runner_up=False)
-    scores = known.honoured_by(local_scores(task.score))
+    charged = _EDGE_COST * np.array([bin(s).count("1") for s in range(1 << joint.n_latent)])
+    scores = known.honoured_by(local_scores(task.score) + charged)
     found: dict[CPDAG, float] = {}
     for gap, edges in close_dags(scores, best, within, _MOST_LOOKED_AT):
         found.setdefault(task.oriented(edges), gap)
-    return tuple(found.items())
+    first, *others = found.items()
+    return (first, *sorted(others, key=lambda held: held[1]))
 
 
 def as_class(

@@ -5,7 +5,7 @@ and all the same not everything about it need be certain. So whatever the eviden
 all else as found, is another answer: an edge of Γ more or less, two states that may be one
 (:mod:`~mixoracle.trust.drives`), another class of Λ. The first two are refined by EM as the answer
 was, and compared with it by BIC. Classes of Λ share P(H), which has the same BIC under each of
-them; they are compared by the score that chose the first.
+them; they are compared by the evidence of their tables.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from mixoracle.trust.latent_search import LatentSearch
 _WITHIN = log(SURE / (1.0 - SURE))
 # Rows times observed variables times joint states of all that is refined: about a second.
 _MOST_WORK = 20_000_000
-# Searches whose answer is the best class by the score that classes are compared by.
+# Searches whose answer is the best class by the evidence, with a charge for edges.
 _BY_SCORE = ("auto", "exact")
 # Why an answer that fits better by BIC was not taken, if the evidence is against it, and if not.
 _LESS_EVIDENCE = "its components have less evidence"
 _MORE_EVIDENCE = "the search did not lead to it"
+_MORE_EDGES = "an edge more has to gain more than chance would"
 
 Build = Callable[[Solution], tuple[LatentModel, Integers]]
 
@@ -163,7 +164,8 @@ def _classes(solution: Solution, model: LatentModel) -> Iterator[Alternative]:
     for graph, gap in close_classes(joint, rows, known, names=names, within=_WITHIN):
         if graph != model.latent_graph:
             words = _other_edges(model.latent_graph, graph, names)
-            yield Alternative(replace(model, latent_graph=graph), bic - gap, gap, change=words)
+            other, rejected = replace(model, latent_graph=graph), _MORE_EDGES if gap < 0 else ""
+            yield Alternative(other, bic - gap, gap, rejected, words)
 
 
 def _other_edges(here: CPDAG, there: CPDAG, names: Sequence[str]) -> str:
