@@ -366,7 +366,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         # Not before the verdict: whatever is open about single things has its own support.
         drives, search = confidence.drives, resampler.search
         self.alternatives_ += one_thing_else(
-            solver, best, drives, models[0][0], self._build, search
+            solver, found.solutions, drives, models[0][0], self._build, search
         )
         self.left_out_ = tuple(solver.run.settings.clock.left_out)
         if failure:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mixoracle import Background, KnownLatent, LatentGraphLearner
-from mixoracle.datasets import load_machine, paper_problem, random_model
+from mixoracle.datasets import load_machine, load_skills, paper_problem, random_model
+from mixoracle.decoding.explanation import structure_of
 from mixoracle.trust import alternatives
 from mixoracle.trust.alternatives import one_thing_else
 from mixoracle.trust.drives import Drives
@@ -81,7 +82,7 @@ def test_states_that_may_be_one_are_an_alternative(solved):
         states[j] = 0.7
         drives = Drives(certain, states, np.tile([0, 1], (m, 1)))
         model, _ = build(solution)
-        (other,) = one_thing_else(solver, solution, drives, model, build, LatentSearch("pc"))
+        (other,) = one_thing_else(solver, [solution], drives, model, build, LatentSearch("pc"))
         size = graph.domain_sizes[j]
         if size == 2:
             left = f"which leaves {m - 1} hidden cause{'' if m == 2 else 's'}"
@@ -100,7 +101,7 @@ def test_most_alternatives_are_bounded_by_the_work(solved, monkeypatch):
     drives = Drives(np.full(graph.adjacency.shape, 0.4), np.ones(graph.n_latent), PAIRS)
     model, _ = build(solution)
     monkeypatch.setattr(alternatives, "_MOST_WORK", 1)
-    found = one_thing_else(solver, solution, drives, model, build, LatentSearch("pc"))
+    found = one_thing_else(solver, [solution], drives, model, build, LatentSearch("pc"))
     assert len(found) == 1
     assert "does not drive" in found[0].change
 
@@ -151,6 +152,16 @@ def test_a_search_by_another_rule_has_no_other_classes():
     model = random_model(2, 6, 2, random_state=3, covariance="code")
     rows = paper_problem(model=model, n_samples=200, random_state=3).observations
     assert changes(fit(rows, latent_search="pc")) == []
+
+
+def test_what_is_a_candidate_is_not_repeated():
+    learner = fit(load_skills().frame)
+    own = structure_of(learner.model_.bipartite, learner.model_.domain_sizes)
+    models = [other.model for other in learner.alternatives_]
+    found = [structure_of(held.bipartite, held.domain_sizes) for held in models]
+    others = [structure for structure in found if structure != own]
+    assert len(others) > 2
+    assert len(set(others)) == len(others)
 
 
 def test_the_machine_is_believed():

@@ -54,19 +54,20 @@ def other_candidates(
 
 def one_thing_else(
     solver: Solver,
-    solution: Solution,
+    solutions: Sequence[Solution],
     drives: Drives,
     model: LatentModel,
     build: Build,
     search: LatentSearch,
 ) -> tuple[Alternative, ...]:
-    """The answers beside ``solution``, whose model is given, that differ in one thing.
+    """The answers that differ in one thing from the first solution, whose model is given.
 
-    Best first.
+    Best first, and without those that are among the solutions.
     """
+    solution = solutions[0]
     held: list[Alternative] = []
     if solution.passes is None:  # else its BIC is that of rows that are not at hand
-        held += _refined(replace(solver, prepared=solution.prepared), solution, drives, build)
+        held += _refined(replace(solver, prepared=solution.prepared), solutions, drives, build)
     if search.step in _BY_SCORE:
         held += _classes(solution, model)
     return tuple(sorted(held, key=lambda other: other.bic_gap))
@@ -93,14 +94,15 @@ class _Change:
 
 
 def _refined(
-    solver: Solver, solution: Solution, drives: Drives, build: Build
+    solver: Solver, solutions: Sequence[Solution], drives: Drives, build: Build
 ) -> Iterator[Alternative]:
     """What is open about Γ and the states, the most probable first, each refined."""
+    solution = solutions[0]
     graph, states = solution.graph, solution.refinement.states
     changes = [*_edges(solution, drives), *_merged(solution, drives)]
     changes = sorted((c for c in changes if c.is_open), key=lambda c: -c.share)
     work = len(states) * len(graph.adjacency) * prod(graph.domain_sizes)
-    seen = {solution.structure}
+    seen = {held.structure for held in solutions}
     for change in changes[: max(1, _MOST_WORK // work)]:
         if solver.run.settings.clock.leaves_out("answers that differ in one thing"):
             return
@@ -109,7 +111,7 @@ def _refined(
             sizes = Proposal.of_all(change.states).domain_sizes
         other = Bipartite(change.adjacency, sizes, 0.0, "changed")
         refined = solver.changed(solution, other, change.states)
-        if refined.structure in seen:  # knowledge made it the same
+        if refined.structure in seen:  # a candidate, or knowledge made it the same
             continue
         seen.add(refined.structure)
         found = _alternative(refined, build(refined)[0], solution)
