@@ -43,7 +43,7 @@ from mixoracle import LatentGraphLearner, LatentModel, Observations
 from mixoracle.datasets import paper_problem
 from mixoracle.errors import MixoracleError
 from mixoracle.metrics import compare, compare_states
-from mixoracle.trust.confidence import RIGHT_COUNTS, RIGHT_DRIVES
+from mixoracle.trust.confidence import RIGHT_COUNTS, RIGHT_DRIVES, RIGHT_EDGES
 from settings import SETTINGS
 
 # Few of the largest: a spoiled problem of 10 000 rows takes as long as a hundred small ones.
@@ -243,9 +243,12 @@ def show_verdicts(outcomes: list[dict]) -> None:
 
 def show_worth(outcomes: list[dict]) -> None:
     """Print how often statements are right under each grade where the evidence says 0 and 1."""
-    for name, now in (("counts", RIGHT_COUNTS), ("drives", RIGHT_DRIVES)):
+    worths = {"counts": RIGHT_COUNTS, "drives": RIGHT_DRIVES, "adjacencies": RIGHT_EDGES}
+    for name, now in worths.items():
         for grade, worth in now.items():
-            pairs = [p for o in outcomes if o.get("grade") == grade for p in o["stated"][name]]
+            pairs = [
+                p for o in outcomes if o.get("grade") == grade for p in o["stated"].get(name, ())
+            ]
             if pairs:
                 stated, right = np.array(pairs, dtype=float).T
                 evidence = (stated - worth[0]) / (worth[1] - worth[0])

@@ -46,6 +46,7 @@ from mixoracle.results import LabelledResults, RandomState
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
 from mixoracle.trust import checks
+from mixoracle.trust.alternatives import one_thing_else, other_candidates
 from mixoracle.trust.bootstrap import Bootstrapping, Resampler
 from mixoracle.trust.confidence import Confidence, of_graph
 from mixoracle.trust.edges import posterior_of
@@ -88,6 +89,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
     n_jobs : int or None
         Observed variables that are worked on at the same time; None is 1.
     random_state : int, numpy.random.Generator or None
+        Of what is drawn; the answer of the default oracle does not depend on it.
     progress : bool or callable
         Show what is being done; a callable is called with each stage, a sentence.
     knowledge : Background, optional
@@ -142,7 +144,8 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
     source_ : str
         Where the model comes from: the name of an oracle, or "knowledge".
     alternatives_ : tuple of Alternative
-        Other candidates that were refined, best first.
+        Other candidates that were refined, best first; then the answers that differ in one thing
+        which the evidence leaves open (``change``): an edge of Γ, two states, the class of Λ.
     drive_posterior_ : (n, m) array
         How probable each edge of Γ is, found or not.
     edge_posterior_ : EdgePosterior or None
@@ -348,23 +351,23 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             n_iter_=len(refinement.history) - 1,
             repairs_=best.repairs,
             corrections_=best.known.corrections,
-            alternatives_=tuple(
-                Alternative(
-                    other, s.refinement.bic, refinement.bic - s.refinement.bic, s.why_not(best)
-                )
-                for s, (other, _) in zip(found.solutions[1:], models[1:], strict=True)
-            ),
+            alternatives_=other_candidates(found.solutions, models),
             edge_posterior_=posterior_of(model, best.n_rows, best.known.edges),
             known_arrows_=best.known.edges.resolved(model.latent_names),
             passes_=best.passes,
             n_features_in_=sum(observations.widths),
             assumptions_=verdicts,
         )
-        self.verdict_ = judged(self, verdicts, resampler)
+        self.verdict_ = judged(self, verdicts, resampler, confidence.unsure())
         grade = self.verdict_.grade
         self.counts_ = confidence.counts(observations.names, grade)
         self.drive_posterior_ = confidence.edges(grade)
         self.edge_posterior_ = of_graph(self.edge_posterior_, grade)
+        # Not before the verdict: whatever is open about single things has its own support.
+        drives, search = confidence.drives, resampler.search
+        self.alternatives_ += one_thing_else(
+            solver, found.solutions, drives, models[0][0], self._build, search
+        )
         self.left_out_ = tuple(solver.run.settings.clock.left_out)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)

@@ -129,12 +129,14 @@ class Alternative:
     """Another candidate that was refined: its model, and how many nats its BIC is worse.
 
     The difference is negative where it fits better; ``rejected`` then says why it was not taken.
+    Of an alternative that differs from the answer in one thing only, ``change`` says in what.
     """
 
     model: LatentModel
     bic: float
     bic_gap: float
     rejected: str = ""
+    change: str = ""
 
 
 def nats(difference: float) -> str:
@@ -327,14 +329,11 @@ class Solver:
 
     def changed(self, before: Solution, graph: Bipartite, states: Integers) -> Solution:
         """The solution that another Γ and other states (N, m) of the prepared rows lead to."""
-        order = bipartite.canonical_order(graph.adjacency, graph.domain_sizes)
-        sizes = tuple(graph.domain_sizes[j] for j in order)
-        ordered = replace(graph, adjacency=graph.adjacency[:, order], domain_sizes=sizes)
         changes = "Γ and the states were changed after decoding, because others fit better"
-        step = self._given(ordered, states[:, order])
+        step = self._given(graph, states)
         if isinstance(before.counts, DecodedCounts):
-            weights = weights_of(step.states, sizes)
-            step = replace(step, counts=replace(before.counts, graph=ordered, weights=weights))
+            weights = weights_of(step.states, graph.domain_sizes)
+            step = replace(step, counts=replace(before.counts, graph=graph, weights=weights))
         verdict = Verdict("consistent counts", "obs:counting", True, changes)
         return self._refined(before.source, step, (changes,), verdict)
 

@@ -79,12 +79,42 @@ def test_relabelled_states_keep_their_names():
     assert turned.state_names == (None, ("high", "low"))
 
 
+def test_only_an_alternative_of_the_first_is_said_to_fit_worse(run, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    rows += 9.0 * np.random.default_rng(1).integers(2, size=(200, 1))
+    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", header="a,b,c", comments="")
+    out = tmp_path / "out"
+    assert run("learn", tmp_path / "data.csv", "--out", out, "-q").exit_code == 0
+    model = LatentModel.load(out)
+    model.save(out / "alternatives" / "7")  # no alternative has this number
+    model.save(out / "alternatives" / "mine")
+    model.save(tmp_path / "elsewhere")
+    places = (out / "alternatives" / "7", out / "alternatives" / "mine", tmp_path / "elsewhere")
+    for place in places:
+        said = run("compare", out, place)
+        assert said.exit_code == 0, said.stderr
+        assert "fits" not in said.stdout
+    (out / "evidence.json").write_text("{}")
+    broken = run("compare", out, places[0])
+    assert broken.exit_code != 0
+    assert "not the evidence" in broken.stderr
+    (out / "evidence.json").unlink()
+    assert run("compare", out, places[0]).exit_code == 0
+
+
 def test_alternatives_are_models(run, problem, tmp_path):
     done = run("learn", problem / "data.csv", "--out", tmp_path / "out", "--alternatives", "--json")
     assert done.exit_code == 0, done.stderr
-    folders = sorted((tmp_path / "out" / "alternatives").glob("*"))
-    for folder in folders:
-        assert run("compare", tmp_path / "out", folder).exit_code == 0
+    out = tmp_path / "out"
+    folders = sorted((out / "alternatives").glob("*"), key=lambda folder: int(folder.name))
+    held = json.loads((out / "evidence.json").read_text())["alternatives"]
+    assert len(folders) == len(held)
+    for folder, other in zip(folders, held, strict=True):
+        said = run("compare", out, folder)
+        assert said.exit_code == 0
+        assert f"Alternative {folder.name} fits " in said.stdout
+        document = json.loads(run("compare", out, folder, "--json").stdout)
+        assert document["bic_gap"] == pytest.approx(other["bic_gap"])
         assert LatentModel.load(folder).reading is not None
     again = run("learn", problem / "data.csv", "--out", tmp_path / "out", "--force", "-q")
     assert again.exit_code == 0, again.stderr

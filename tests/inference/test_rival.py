@@ -1,5 +1,8 @@
 """Continuous causes are told from discrete ones."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
@@ -95,3 +98,18 @@ def test_a_walk_is_no_states():
     with pytest.warns(AssumptionWarning, match="goes on from the one before"):
         learner.fit(walks)
     assert learner.verdict_.looks_continuous
+
+
+def test_what_explains_more_is_named_with_the_larger_figure():
+    rng = np.random.default_rng(0)
+    state = rng.integers(2, size=(400, 1))
+    of_states = rng.normal(size=(400, 4)) + 8.0 * state
+    factor = rng.normal(size=(400, 4)) * 0.3 + rng.normal(size=(400, 1))
+    for rows, holds in ((of_states, True), (factor, False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            learner = LatentGraphLearner(random_state=0).fit(rows)
+        verdict = verdict_on(learner)
+        assert verdict.holds is holds
+        first, second = re.search(r"\((.*) against (.*) nats", verdict.message).groups()
+        assert float(first) > float(second)

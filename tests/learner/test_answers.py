@@ -211,14 +211,17 @@ class TestAnswers:
         )
         for verdict in learner.assumptions_:
             assert verdict.message
-        gaps = [alternative.bic_gap for alternative in learner.alternatives_]
-        assert gaps == sorted(gaps)
-        assert all(gap >= 0 for gap in gaps)
+        candidates = [other for other in learner.alternatives_ if not other.change]
+        assert learner.alternatives_[: len(candidates)] == tuple(candidates)
+        for held in (candidates, learner.alternatives_[len(candidates) :]):
+            gaps = [other.bic_gap for other in held]
+            assert gaps == sorted(gaps)
+            assert all(other.bic_gap >= 0 or other.rejected for other in held)
 
     def test_counts_are_those_of_the_answer_that_won(self, problem, fitted):
         """A runner-up of the oracle may have the better likelihood; then its counts are told."""
         learner = fitted(problem.observations, oracle=MisledOracle(random_state=0))
-        assert len(learner.alternatives_) == 1
+        assert len([other for other in learner.alternatives_ if not other.change]) == 1
         assert compare(problem.model, learner.model_).bipartite_exact
         for i, parents in enumerate(learner.model_.bipartite):
             expected = prod(learner.model_.domain_sizes[j] for j in np.flatnonzero(parents))

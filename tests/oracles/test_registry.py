@@ -94,7 +94,8 @@ class TestNamesAndObjects:
         answer = fitted(observations, own, random_state=1, max_components=30)
         assert max(answer.counts_[i].seen for i in range(3)) <= 2
         assert_same_answer(
-            answer, fitted(observations, "signature", random_state=7, max_components=2)
+            answer,
+            fitted(observations, SignatureOracle(random_state=7), random_state=2, max_components=2),
         )
         assert (own.max_components, own.random_state) == (2, 7)
         assert not hasattr(own, "candidates_")

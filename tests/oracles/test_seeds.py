@@ -6,7 +6,13 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from mixoracle import Background, KnownLatent, LatentGraphLearner, bipartite
+from mixoracle import (
+    Background,
+    KnownLatent,
+    LatentGraphLearner,
+    SignatureOracle,
+    bipartite,
+)
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import AssumptionWarning
 from mixoracle.inference import start
@@ -34,11 +40,11 @@ def seeds_of_cuts(monkeypatch):
     """The seeds that k-means got in a module."""
 
     def spy(module):
-        found = []
+        found, cut = [], segmentation.cut
 
         def recorded(block, n_pieces, seed, budget):
             found.append(seed)
-            return segmentation.cut(block, n_pieces, seed, budget)
+            return cut(block, n_pieces, seed, budget)
 
         monkeypatch.setattr(module, "cut", recorded)
         return found
@@ -84,6 +90,23 @@ def test_the_starts_of_the_mixture_over_all_variables(seeds_of_cuts, oracle):
     assert first == other
     # Several starts, and no two of them alike.
     assert len(set(first)) > 1
+
+
+def test_the_pieces_that_single_variables_are_cut_into(seeds_of_cuts):
+    observations = paper_problem(2, 5, 2, 300, random_state=0, covariance="code").observations
+    found = seeds_of_cuts(segmentation)
+
+    def drawn(random_state, **more):
+        found.clear()
+        fit(observations, random_state, **more)
+        return list(found)
+
+    first = drawn(1)
+    assert first
+    assert drawn(2) == first
+    assert drawn(2, oracle=SignatureOracle(random_state=7)) != first
+    # Further starts are other ones.
+    assert len(set(drawn(1, n_init=2))) == 2 * len(set(first))
 
 
 def test_the_recovery_of_the_graph(monkeypatch):

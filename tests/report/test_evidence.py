@@ -113,7 +113,7 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         assumptions_=(),
         states_=states,
         repairs_=(),
-        alternatives_=(SimpleNamespace(model=finer, bic_gap=2.5, rejected=""),),
+        alternatives_=(SimpleNamespace(model=finer, bic_gap=2.5, rejected="", change=""),),
         bic_=0.0,
         log_likelihood_=0.0,
         converged_=True,

@@ -196,7 +196,10 @@ def test_other_candidates_are_named(make_result):
             Elements(html.render(dataclasses.replace(result, evidence=evidence))).words
         ).split()
     )
-    assert "The candidate with a single hidden cause It fits worse by 7.25 nats." in page
+    assert (
+        "The candidate with a single hidden cause No hidden cause is the same. It fits worse by "
+        "7.25 nats." in page
+    )
     assert "Of its 4 joint states 1 is empty or nearly so: H1=0, H2=1 (0.3 cases)." in page
     assert (
         "No hidden cause at all It fits worse by 90 nats. The measurements are independent." in page
@@ -227,3 +230,24 @@ def test_the_support_of_what_a_cause_drives_is_said(make_result):
     evidence = dataclasses.replace(result.evidence, drives=tuple(map(tuple, drives.tolist())))
     page = html.render(dataclasses.replace(result, evidence=evidence))
     assert " ".join(Elements(page).words).count("has a support of 0.97.") == len(evidence.effects)
+
+
+def test_of_many_alternatives_some_are_drawn_and_all_are_named(make_result):
+    result = make_result(2, 5)
+    model = result.model
+    drives = tuple(model.children(j) for j in range(2))
+    held = tuple(
+        Alternative(k / 10, model.domain_sizes, drives, model.latent_names, change=f"change {k}")
+        for k in range(1, 21)
+    )
+    evidence = dataclasses.replace(result.evidence, alternatives=held)
+    page = html.render(dataclasses.replace(result, evidence=evidence))
+    assert page.count('<article class="alternative">') == 1 + 12
+    assert "<summary>8 more</summary>" in page
+    assert all(f"What differs: change {k}." in page for k in range(1, 21))
+    better = dataclasses.replace(
+        held[0], bic_gap=-2.0, rejected="its components have less evidence"
+    )
+    evidence = dataclasses.replace(result.evidence, alternatives=(better,))
+    page = html.render(dataclasses.replace(result, evidence=evidence))
+    assert "It fits better by 2 nats, but its components have less evidence." in page

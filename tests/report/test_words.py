@@ -219,3 +219,21 @@ def test_of_many_joint_states_families_are_looked_at(make_result):
     (parent,) = joint.parents[child]
     assert sentence.startswith(f"1 of {n_states} joint states of a cause and its direct causes is")
     assert f"H{parent + 1}=0, H{child + 1}=1 (0.0 cases)" in sentence
+
+
+def test_what_differs_is_said_of_every_candidate(result):
+    model = result.model
+    names, sizes = model.latent_names, model.domain_sizes
+    drives = tuple(model.children(j) for j in range(model.n_latent))
+    finer = Alternative(3.0, (*sizes[:-1], sizes[-1] + 1), drives, names)
+    said = words.what_differs(model, finer)
+    assert said == f"The same: {', '.join(names[:-1])}; 1 other instead of 1."
+    more = Alternative(3.0, (*sizes, 2), (*drives, (0,)), (*names, "H9"))
+    assert words.what_differs(model, more) == f"The same: {', '.join(names)}."
+    one = Alternative(0.001, sizes, drives, names, change="H1 also drives X2")
+    assert words.what_differs(model, one) == "What differs: H1 also drives X2."
+    assert words.alternative_title(model, one) == "Nearly the same"
+    assert words.fits(one) == "fits as well"
+    # It has its own support, and is no reason to doubt the rest.
+    evidence = dataclasses.replace(result.evidence, alternatives=(one,))
+    assert words.doubts(model, evidence) == words.doubts(model, result.evidence)

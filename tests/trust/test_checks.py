@@ -187,3 +187,17 @@ class TestNetworks:
     def test_there_is_no_posterior_of_so_many_edges(self, states):
         assert posterior_of(self.chain(states), 2_000) is None
         assert posterior_of(self.chain(states[:, :4]), 2_000) is not None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_a_cause_nothing_about_causes_is_confirmed(seed):
+    rows = np.random.default_rng(seed).normal(size=(200, 4))
+    learner = LatentGraphLearner(random_state=0).fit(rows)
+    assert learner.model_.n_latent == 0
+    about_causes = {verdict.label for verdict in assumptions.check(learner.model_)}
+    for verdict in learner.assumptions_:
+        if verdict.label in about_causes:
+            assert verdict.holds is None
+            assert "no hidden cause" in verdict.message
+    assert by_label(learner.assumptions_, "sec:bg").holds is True
+    assert learner.verdict_.level == "believe"

@@ -9,7 +9,13 @@ from mixoracle.model import Bipartite
 from mixoracle.observations import Observations
 from mixoracle.oracles.candidate import DecodedCounts, GraphCounts, Rivals
 from mixoracle.structure import EdgePosterior
-from mixoracle.trust.confidence import RIGHT_COUNTS, RIGHT_DRIVES, Confidence, of_graph
+from mixoracle.trust.confidence import (
+    RIGHT_COUNTS,
+    RIGHT_DRIVES,
+    RIGHT_EDGES,
+    Confidence,
+    of_graph,
+)
 from mixoracle.trust.drives import Drives, drive_posterior
 
 
@@ -84,7 +90,9 @@ def confidence(graphs, edges, states):
         np.array([0.1, 0.1]),
         Rivals(graphs, (0.0,) * len(graphs)),
     )
-    return Confidence(counts, graphs[0], Drives(np.array(edges), np.array(states)))
+    return Confidence(
+        counts, graphs[0], Drives(np.array(edges), np.array(states), np.zeros((0, 2)))
+    )
 
 
 def test_confidence_of_a_count_is_that_of_the_candidate_its_edges_and_states():
@@ -107,13 +115,27 @@ def test_confidence_of_a_count_is_that_of_the_candidate_its_edges_and_states():
     assert held.edges("part")[0, 0] == pytest.approx(low + (high - low) * 0.9)
 
 
+def test_an_edge_that_was_not_found_is_in_doubt_only_where_it_is_open():
+    graph = Bipartite(np.eye(2, dtype=bool), (2, 3))
+    apart = [1.0, 1.0]
+    # Of an item with two answers, 1 000 rows cannot make the odds better than about 30 to 1.
+    assert confidence((graph,), [[1.0, 0.04], [0.03, 1.0]], apart).unsure() == ()
+    assert confidence((graph,), [[1.0, 0.06], [0.03, 1.0]], apart).unsure() == (0,)
+    # Edges that were found, and states, have to be surer than that.
+    assert confidence((graph,), [[0.99, 0.0], [0.0, 1.0]], apart).unsure() == (0,)
+    assert confidence((graph,), np.eye(2), [1.0, 0.99]).unsure() == (1,)
+
+
 def test_what_is_said_of_latents_that_are_in_doubt_is_in_doubt():
     sure = EdgePosterior(np.array([[0.0, 0.99], [0.99, 0.0]]), np.array([[0.0, 0.97], [0.02, 0.0]]))
     assert of_graph(None, "doubt") is None
-    assert of_graph(sure, "beside").arrows[0, 1] == 0.97
+    assert of_graph(sure, "believe").arrows[0, 1] == 0.97
+    low, high = RIGHT_EDGES["doubt"]
     doubted = of_graph(sure, "doubt")
-    assert doubted.arrows[0, 1] == pytest.approx(0.85 * 0.97)
-    assert doubted.adjacency[1, 0] == pytest.approx(0.85 * 0.99)
+    assert doubted.adjacency[1, 0] == pytest.approx(low + (high - low) * 0.99)
+    assert doubted.arrows[0, 1] < 0.6
+    assert doubted.arrows + doubted.arrows.T == pytest.approx(doubted.adjacency)
+    assert not doubted.adjacency.diagonal().any()
 
 
 def test_nothing_rivals_the_counts_of_an_answer_without_latents():
@@ -128,7 +150,7 @@ def test_nothing_rivals_the_counts_of_an_answer_without_latents():
 def test_counts_that_were_not_decoded_stay_as_they_are():
     graph = Bipartite(np.eye(2, dtype=bool), (2, 3))
     plain = GraphCounts(graph, np.full(6, 1 / 6))
-    held = Confidence(plain, graph, Drives(np.eye(2), np.ones(2)))
+    held = Confidence(plain, graph, Drives(np.eye(2), np.ones(2), np.zeros((0, 2))))
     assert held.counts(["X1", "X2"], "part")["X2"] == 3
     assert held.counts(["X1", "X2"], "part")["X2"].confidence is None
 

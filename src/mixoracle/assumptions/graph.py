@@ -90,7 +90,7 @@ def column_independence(graph: LatentModel | Bipartite) -> Verdict:
     adjacency, latents, _ = named_graph(graph)
     dependent = _column_matroid.circuits(adjacency)
     if not dependent:
-        return Verdict(name, label, True, f"The {len(latents)} columns of Γ are independent.")
+        return Verdict(name, label, True, "The columns of Γ are independent.")
     offenders = tuple(tuple(latents[j] for j in sorted(group)) for group in dependent)
     sentences = [f"the columns of {listed(group)} are linearly dependent" for group in offenders]
     return Verdict(name, label, False, sentences_of(sentences), offenders)

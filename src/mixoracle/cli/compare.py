@@ -14,6 +14,7 @@ from mixoracle.cli.terminal import answer, example, output_options
 if TYPE_CHECKING:
     from mixoracle.metrics import StateAgreement
     from mixoracle.model import LatentModel
+    from mixoracle.report.evidence import Alternative
 
 
 @click.command("compare", epilog=example("mixoracle compare result-2023 result-2024"))
@@ -24,14 +25,17 @@ def command(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     """Say what FIRST and SECOND, results of learn or saved models, have in common.
 
     Hidden causes and their states are matched first, since their names and order mean nothing.
+    RESULT and RESULT/alternatives/1, which learn --alternatives leaves, also by how well they fit.
     """
     from mixoracle.metrics.differences import differences
     from mixoracle.model import LatentModel
+    from mixoracle.report.words import fits
 
     one, other = LatentModel.load(first), LatentModel.load(second)
     found = differences(one, other)
     agreement = _agreement((first, one), (second, other))
     shares = [] if agreement is None else list(agreement.accuracy)
+    other_fit = _alternative_of(first, second)
     document: dict[str, Any] = {
         "same_graph": found.is_same_graph,
         "latents": [asdict(pair) for pair in found.latents],
@@ -40,11 +44,16 @@ def command(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
         "same_states": [share if isfinite(share) else None for share in shares] or None,
         "only_first": list(found.only_first),
         "only_second": list(found.only_second),
+        "bic_gap": None if other_fit is None else other_fit.bic_gap,
     }
     terminal = answer(document, quiet, as_json)
     says = "the same graph" if found.is_same_graph else "different graphs"
     names = _called(first, second)
     terminal.print(f"{names[0]} and {names[1]} have {says}, up to names.", markup=False)
+    if other_fit is not None:
+        why = f", but {other_fit.rejected}" if other_fit.rejected else ""
+        line = f"Alternative {names[1]} {fits(other_fit)}{why}."
+        terminal.print(line, markup=False, soft_wrap=True)
     for line in found.sentences(*names):
         terminal.print(line, markup=False, soft_wrap=True)
     agreements = [
@@ -75,3 +84,18 @@ def _agreement(
             return None
         held.append(read_states(folder / STATES_FILE, model))
     return compare_states(*held) if len(held[0]) == len(held[1]) else None
+
+
+def _alternative_of(first: Path, second: Path) -> Alternative | None:
+    """What is known of ``second`` as an alternative of ``first``; None where it is none."""
+    from mixoracle.report.evidence import Evidence
+    from mixoracle.report.folder import ALTERNATIVES_FOLDER, EVIDENCE_FILE, read_json
+
+    folder, place = first.resolve(), second.resolve()
+    if place.parent != folder / ALTERNATIVES_FOLDER or not place.name.isdecimal():
+        return None
+    if not (folder / EVIDENCE_FILE).is_file():
+        return None
+    held = Evidence.from_json(read_json(folder / EVIDENCE_FILE)).alternatives
+    number = int(place.name)
+    return held[number - 1] if 1 <= number <= len(held) else None

@@ -20,7 +20,7 @@ _OPTIONS = (
     click.option(
         "--alternatives",
         is_flag=True,
-        help="Leave the other candidates as models in OUT/alternatives/1, 2, …, best first.",
+        help="Leave what else the data allow as models in OUT/alternatives/1, 2, …",
     ),
     click.option(
         "--held-out",

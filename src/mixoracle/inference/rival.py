@@ -82,11 +82,11 @@ def check(
         _log_joined(together, distinct_rows(refinement.states[looked_at])[1], joint, settings),
         alone + _log_copula(together) if max(widths) == 1 else -np.inf,
     )
-    figures = f"{without - alone:.2f} against {by_states - alone:.2f} nats a row"
+    figures = [f"{gain - alone:.2f}" for gain in (by_states, without)]
     if without > by_states:
         return _failed(
             "these data look like a continuous cause: it would explain the dependence better "
-            f"than the states do ({figures}), {_UNREAD}"
+            f"than the states do ({figures[1]} against {figures[0]} nats a row), {_UNREAD}"
         )
     in_time = whole[np.argsort(prepared.rows[whole])]
     seen, states, _ = distinct_rows(refinement.states[in_time])
@@ -97,8 +97,9 @@ def check(
             "these data look like a continuous cause: each row goes on from the one before, and "
             f"given that states explain nothing more ({gain:.2f} nats a row), {_UNREAD}"
         )
+    more = f"{figures[0]} against {figures[1]} nats a row"
     return Verdict(
-        _NAME, LABEL, True, f"states explain more than a continuous cause would ({figures})"
+        _NAME, LABEL, True, f"states explain more than a continuous cause would ({more})"
     )
 
 

@@ -73,7 +73,7 @@ class ProjectionOracle(DecodingOracle):
 
     def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
         run = run.with_own(self.max_components, self.n_jobs, None)
-        rng = _generator(self.random_state, run.start)
+        rng = run.generator_of_start(self.random_state)
         max_starts = (
             run.settings.budget.mixture_starts if self.max_starts is None else self.max_starts
         )
@@ -88,13 +88,6 @@ class ProjectionOracle(DecodingOracle):
             mixture = fit_mixture(variables, coordinates, max_starts, rng, run.settings, bounds)
             labelling = label_along(rows, mixture.responsibilities, limit)
             return Decoded.of(searched, rows, labelling, run).candidates("projection", run)
-
-
-def _generator(random_state: int | np.random.Generator | None, start: int) -> np.random.Generator:
-    """Other random numbers for each start, but without a seed of its own always the same ones."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng([0 if random_state is None else random_state, start])
 
 
 def _as_the_mixture_sees(rows: Rows) -> tuple[list[VariableRows], Floats]:

@@ -115,6 +115,17 @@ class Run:
             rng=self.rng if random_state is None else make_generator(random_state),
         )
 
+    def generator_of_start(
+        self, random_state: int | np.random.Generator | None
+    ) -> np.random.Generator:
+        """Other random numbers for each start, but without a seed of its own always the same ones.
+
+        What an answer owes to chance shows in starts and in halves of the rows, not in a seed.
+        """
+        if isinstance(random_state, np.random.Generator):
+            return random_state
+        return np.random.default_rng([0 if random_state is None else random_state, self.start])
+
     def components_of_one_variable(self, n_samples: int) -> int:
         """The most components that one variable may have, or why the limit cannot be had."""
         if self.max_components is None:

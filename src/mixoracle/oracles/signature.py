@@ -40,7 +40,9 @@ _SOURCE = "signature"
 class SignatureOracle(DecodingOracle):
     """Learns k(S) and L from one mixture for each observed variable.
 
-    Parameters and attributes are those of :class:`~mixoracle.oracles.decoded.DecodingOracle`.
+    Parameters and attributes are those of :class:`~mixoracle.oracles.decoded.DecodingOracle`. Where
+    variables are cut does not depend on the learner's seed, but on ``random_state`` alone if that
+    is given.
 
     Examples
     --------
@@ -52,7 +54,8 @@ class SignatureOracle(DecodingOracle):
     """
 
     def candidates(self, prepared: Prepared, run: Run, /) -> tuple[Candidate, ...]:
-        run = run.with_own(self.max_components, self.n_jobs, self.random_state)
+        rng = run.generator_of_start(self.random_state)
+        run = run.with_own(self.max_components, self.n_jobs, rng)
         # Sums over threads depend on their number; one thread keeps every n_jobs at one answer.
         with threadpool_limits(limits=1):
             search = Search.of(prepared.for_search(), run)

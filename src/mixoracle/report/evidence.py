@@ -182,6 +182,8 @@ class Alternative:
     rare: tuple[str, ...] = ()
     # Why it was not taken, where it fits better.
     rejected: str = ""
+    # In what it differs from the answer, if in one thing only.
+    change: str = ""
 
     @property
     def n_joint(self) -> int:

@@ -211,4 +211,5 @@ def _alternative(other: solving.Alternative, n_samples: int) -> Alternative:
         undirected=model.latent_graph.links,
         rare=rare_states(model, n_samples),
         rejected=other.rejected,
+        change=other.change,
     )

@@ -52,6 +52,8 @@ _MAX_TILES = 24
 _MAX_EFFECTS = 20
 # Measurements that a small graph has room for.
 _MAX_DRAWN = 40
+# Alternatives that are drawn; the others are a line each.
+_MAX_ALTERNATIVES = 12
 
 _FAILS_FIRST = (False, None, True)
 
@@ -99,6 +101,7 @@ def render(result: Result) -> str:
         ],
         item_tables=item_tables(model, evidence.columns),
         most_drawn=_MAX_DRAWN,
+        most_alternatives=_MAX_ALTERNATIVES,
         small_graph=svg.draw(model, "The graph of this answer", number=1),
         driven=[
             [model.observed_names[i] for i in model.children(j)] for j in range(model.n_latent)
@@ -211,7 +214,7 @@ def _alternative(evidence: Evidence, k: int) -> dict[str, Any]:
     """Another candidate with its graph, where that is small enough to stand beside others."""
     other, n = evidence.alternatives[k], len(evidence.observed_names)
     picture = None
-    if other.domain_sizes and n <= _MAX_DRAWN:
+    if other.domain_sizes and n <= _MAX_DRAWN and k < _MAX_ALTERNATIVES:
         model = LatentModel(
             observed_names=evidence.observed_names,
             latent_names=other.latent_names,

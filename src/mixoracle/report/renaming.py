@@ -2,7 +2,8 @@
 
 Verdicts are sentences, written when the model was learned. Where they name a latent, or a state of
 it, they get the new name; a word that also occurs in the name of an observed variable is left
-alone, because it may mean that one. Alternatives have latents of their own and keep their names.
+alone, because it may mean that one. Other candidates have latents of their own and keep their
+names.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mixoracle.model import LatentModel
-from mixoracle.report.evidence import Evidence
+from mixoracle.report.evidence import Alternative, Evidence
 from mixoracle.report.folder import (
     EVIDENCE_FILE,
     FIGURES_FOLDER,
@@ -44,7 +45,24 @@ def renamed_evidence(evidence: Evidence, old: LatentModel, new: LatentModel) -> 
     overall = evidence.verdict
     if overall is not None:
         overall = replace(overall, reasons=tuple(map(said, overall.reasons)))
-    return replace(evidence, verdicts=verdicts, failure=said(evidence.failure), verdict=overall)
+    alternatives = tuple(_renamed(other, old, said) for other in evidence.alternatives)
+    return replace(
+        evidence,
+        verdicts=verdicts,
+        failure=said(evidence.failure),
+        verdict=overall,
+        alternatives=alternatives,
+    )
+
+
+def _renamed(other: Alternative, old: LatentModel, said: Callable[[str], str]) -> Alternative:
+    """An alternative that differs in one thing has the latents of the answer, but for that."""
+    if not other.change:
+        return other
+    if other.latent_names != old.latent_names:
+        return replace(other, change=said(other.change))
+    names, rare = tuple(map(said, other.latent_names)), tuple(map(said, other.rare))
+    return replace(other, change=said(other.change), latent_names=names, rare=rare)
 
 
 def _translation(old: LatentModel, new: LatentModel) -> Callable[[str], str]:

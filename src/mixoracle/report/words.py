@@ -7,6 +7,7 @@ is computed here that is not in the model or in the evidence.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -127,12 +128,14 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
             f"{_n(len(evidence.repairs), 'component count')} had to be corrected to agree with the "
             "others."
         )
-    better = [other for other in evidence.alternatives if other.bic_gap < 0]
+    # What differs in one thing has its own support; other candidates are about all of it.
+    candidates = [other for other in evidence.alternatives if not other.change]
+    better = [other for other in candidates if other.bic_gap < 0]
     if better:
         sentences.append(
             f"{alternative_title(model, better[0])} {fits(better[0])}, but {better[0].rejected}."
         )
-    close = [other for other in evidence.alternatives if 0 <= other.bic_gap < CLOSE_BIC]
+    close = [other for other in candidates if 0 <= other.bic_gap < CLOSE_BIC]
     if len(close) == 1:
         title = alternative_title(model, close[0])
         sentences.append(f"{title} fits nearly as well; see the alternatives in the report.")
@@ -160,7 +163,9 @@ def emptiness(model: LatentModel, evidence: Evidence) -> list[str]:
 
 
 def alternative_title(model: LatentModel, other: Alternative) -> str:
-    """The kind of another candidate: simpler, finer, or the same."""
+    """The kind of another candidate: nearly this answer, simpler, finer, or as fine."""
+    if other.change:
+        return "Nearly the same"
     if not other.domain_sizes:
         return "No hidden cause at all"
     if len(other.domain_sizes) == 1 < model.n_latent:
@@ -168,6 +173,29 @@ def alternative_title(model: LatentModel, other: Alternative) -> str:
     if len(other.domain_sizes) > 1 == model.n_latent:
         return _FACTORED
     return "Another candidate"
+
+
+def what_differs(model: LatentModel, other: Alternative) -> str:
+    """In what another candidate differs from the answer, in a sentence."""
+    if other.change:
+        return f"What differs: {other.change}."
+    here, there = (
+        Counter(zip(drives, sizes, strict=True))
+        for drives, sizes in (
+            ([model.children(j) for j in range(model.n_latent)], model.domain_sizes),
+            (other.drives, other.domain_sizes),
+        )
+    )
+    shared, left = here & there, (here - there).total()
+    if not shared:
+        return "No hidden cause is the same."
+    same = [
+        name
+        for j, name in enumerate(model.latent_names)
+        if (model.children(j), model.domain_sizes[j]) in shared
+    ]
+    rest = f"; {_n((there - here).total(), 'other')} instead of {left}" if left else ""
+    return f"The same: {listed(same)}{rest}."
 
 
 def other_kind(model: LatentModel, evidence: Evidence) -> list[str]:
@@ -189,6 +217,8 @@ def other_kind(model: LatentModel, evidence: Evidence) -> list[str]:
 
 def fits(other: Alternative) -> str:
     """How another candidate compares by BIC."""
+    if round(other.bic_gap, 2) == 0:
+        return "fits as well"
     side = "worse" if other.bic_gap >= 0 else "better"
     return f"fits {side} by {nats(other.bic_gap)}"
 

@@ -4,7 +4,14 @@ from mixoracle.structure.averaging import EdgePosterior, can_average, edge_poste
 from mixoracle.structure.knowledge import Knowledge
 from mixoracle.structure.power import visible_association
 from mixoracle.structure.scores import BIC, BDeu, Score
-from mixoracle.structure.search import SearchResult, as_class, check_method, learn, search
+from mixoracle.structure.search import (
+    SearchResult,
+    as_class,
+    check_method,
+    close_classes,
+    learn,
+    search,
+)
 from mixoracle.structure.state_counts import StateCounts
 
 __all__ = [
@@ -18,6 +25,7 @@ __all__ = [
     "as_class",
     "can_average",
     "check_method",
+    "close_classes",
     "edge_posterior",
     "learn",
     "search",

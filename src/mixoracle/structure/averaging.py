@@ -36,7 +36,7 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import Joint, JointTable
 from mixoracle.structure.exact import is_feasible
-from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge, named_nodes
+from mixoracle.structure.knowledge import Knowledge, named_nodes
 from mixoracle.structure.scores import PRIOR_WEIGHTS, BDeu, Score, local_scores, make_score
 
 # 12 nodes take about two seconds; each further one more than three times as long.
@@ -122,20 +122,9 @@ def edge_posterior(
         power = _CAUTION
     else:
         scores, power = [make_score(score, joint, n_samples)], 1.0
-    weights = np.stack([_honouring(power * local_scores(one), known) for one in scores])
+    weights = np.stack([known.honoured_by(power * local_scores(one)) for one in scores])
     arrows = _Averages(weights).arrows()
     return EdgePosterior(np.minimum(arrows + arrows.T, 1.0), arrows)
-
-
-def _honouring(scores: Floats, known: ResolvedKnowledge) -> Floats:
-    """Rule out the parent sets that break the knowledge."""
-    subsets = np.arange(scores.shape[1])
-    result = scores.copy()
-    for i, j in known.required:
-        result[j, (subsets >> i & 1) == 0] = -np.inf
-    for i, j in known.forbidden:
-        result[j, (subsets >> i & 1) == 1] = -np.inf
-    return result
 
 
 class _Averages:

@@ -88,12 +88,7 @@ class _Lattice:
         """Rule out parent sets that break the knowledge; charge a trifle for each edge."""
         finite = np.abs(scores[np.isfinite(scores)])
         charge = _TIE * max(1.0, float(finite.max(initial=0.0)))
-        result: Floats = scores - charge * self.sizes
-        for i, j in knowledge.required:
-            result[j, (self.subsets >> i & 1) == 0] = -np.inf
-        for i, j in knowledge.forbidden:
-            result[j, (self.subsets >> i & 1) == 1] = -np.inf
-        return result
+        return knowledge.honoured_by(scores - charge * self.sizes)
 
     def best_parents(self, scores: Floats) -> Floats:
         """The best score over all parent sets within each candidate set (last axis)."""

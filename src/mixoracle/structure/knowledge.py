@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from mixoracle._arrays import Floats
 from mixoracle.errors import InvalidInputError, KnowledgeConflictError
 from mixoracle.model.graphs import Edge, find_cycle
 
@@ -23,6 +26,16 @@ class ResolvedKnowledge:
     n_nodes: int
     required: frozenset[Edge] = frozenset()  # arrows i→j that must be there
     forbidden: frozenset[Edge] = frozenset()  # and those that must not
+
+    def honoured_by(self, scores: Floats) -> Floats:
+        """Local scores (m, 2^m), by the bits of the parents, −∞ for parents that break it."""
+        subsets = np.arange(scores.shape[1])
+        result = scores.copy()
+        for i, j in self.required:
+            result[j, (subsets >> i & 1) == 0] = -np.inf
+        for i, j in self.forbidden:
+            result[j, (subsets >> i & 1) == 1] = -np.inf
+        return result
 
 
 @dataclass(frozen=True, init=False)

@@ -290,7 +290,8 @@ class Resampler:
         rows = np.sort(rng.choice(size, size // 2, replace=False))
         half = self.prepared.take(rows)
         best = self._learned_from(half, rng)
-        joint, _, states = best.in_own_units()
+        # States are matched by their rows, so that neither their order nor units matter.
+        joint, states = best.refinement.joint, half.in_own_order(best.refinement.states)
         return align(
             self.states[np.sort(self.prepared.rows[rows])],
             self.model.domain_sizes,

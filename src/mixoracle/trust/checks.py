@@ -69,6 +69,8 @@ def check(model: LatentModel, n_samples: int) -> tuple[Verdict, ...]:
     """Every assumption about a learned model, as far as ``n_samples`` cases show it."""
 
     def corrected(verdict: Verdict) -> Verdict:
+        if model.n_latent == 0:
+            return replace(verdict, holds=None, message="There is no hidden cause to look at.")
         if verdict.label == "assump:strong:NZ":
             return occurrence(model, n_samples, verdict)
         return hidden_twins(model, verdict) if verdict.label == "assm:twins" else verdict

@@ -26,6 +26,7 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._threads import one_thread
+from mixoracle.bipartite import canonical_order
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.parents import choose_parents, join_twins
 from mixoracle.inference.refine import mixture_of
@@ -121,9 +122,11 @@ class _Climb:
     def _refined(self, change: Change, solver: Solver | None = None) -> Solution:
         solver = self.solver if solver is None else solver
         adjacency, states = change
-        sizes = Proposal.of_all(states).domain_sizes
-        graph = Bipartite(adjacency[solver.prepared.places], sizes, 0.0, "changed")
-        return solver.changed(self.start, graph, states)
+        adjacency, sizes = adjacency[solver.prepared.places], Proposal.of_all(states).domain_sizes
+        order = canonical_order(adjacency, sizes)
+        sizes = tuple(sizes[j] for j in order)
+        graph = Bipartite(adjacency[:, order], sizes, 0.0, "changed")
+        return solver.changed(self.start, graph, states[:, order])
 
     def _changes(self, solution: Solution) -> Iterator[Integers]:
         """The states of the prepared rows after every small change of the latents."""

@@ -33,11 +33,13 @@ _MOST_WORK = 20_000_000
 class Drives:
     """Probabilities, each with all else as found.
 
-    ``edges`` (n, m) that X_i is driven by H_j, ``states`` (m,) that no two states of H_j are one.
+    ``edges`` (n, m) that X_i is driven by H_j, ``states`` (m,) that no two states of H_j are one;
+    ``nearest`` (m, 2) are the two that are most nearly one.
     """
 
     edges: Floats
     states: Floats
+    nearest: Integers
 
 
 def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement) -> Drives:
@@ -45,7 +47,7 @@ def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement
     sizes = graph.domain_sizes
     edges = np.zeros(graph.adjacency.shape)
     if not graph.n_latent:
-        return Drives(edges, np.zeros(0))
+        return Drives(edges, np.zeros(0), np.zeros((0, 2), dtype=np.int64))
     step = 1 + prepared.n_samples * edges.size // _MOST_WORK
     states, cells, counts = distinct_rows(refinement.states[::step])
     rows = counts.astype(np.float64)
@@ -59,7 +61,9 @@ def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement
             edges[i, j] = expit(whole - other if j in parents else other - whole)
         for j in parents:
             apart[j] += pieces.gains_apart(parents, j)
-    return Drives(edges, np.array([expit(held.min()) for held in apart]))
+    pairs = [np.triu_indices(size, 1) for size in sizes]
+    nearest = [np.array(pair)[:, held.argmin()] for pair, held in zip(pairs, apart, strict=True)]
+    return Drives(edges, np.array([expit(held.min()) for held in apart]), np.array(nearest))
 
 
 def _labels_apart(rows: Floats, states: Integers, sizes: tuple[int, ...], latent: int) -> Floats:

@@ -30,9 +30,6 @@ from mixoracle.trust.held_out import HeldOut
 Level = Literal["believe", "part", "doubt"]
 # Nats of BIC below which another candidate is about as good: not strong evidence.
 CLOSE = 5.0
-# Below this the number of components of a variable is not sure: of answers with a lower one, by the
-# evidence alone, nearly all are wrong somewhere (docs/decisions/137).
-WEAK_CONFIDENCE = 0.995
 # Nobody reads more states of one cause; a continuous cause, or several merged ones, look like that.
 MANY_STATES = 16
 # With fewer cases to each joint state on average, their probabilities are hardly known.
@@ -178,11 +175,14 @@ class Fitted(Protocol):
     n_starts_agreed_: int
 
 
-def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) -> Overall:
+def judged(
+    fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler, unsure: Iterable[int] = ()
+) -> Overall:
     """The verdict on what a learner found; of few rows, also on rows that were not seen.
 
-    A variable of several parents that has as many components as the rows can tell apart is no
-    reason to think of more: the others show its parents one by one.
+    ``unsure`` are the variables whose number of components is in doubt. A variable of several
+    parents that has as many components as the rows can tell apart is no reason to think of more:
+    the others show its parents one by one.
     """
     run = resampler.solver.run
     limit = run.max_components
@@ -195,11 +195,7 @@ def judged(fitted: Fitted, verdicts: Sequence[Verdict], resampler: Resampler) ->
         verdicts,
         n_samples=len(fitted.states_),
         alternatives=fitted.alternatives_,
-        uncertain=[
-            name
-            for name, count in named
-            if count.confidence is not None and count.confidence < WEAK_CONFIDENCE
-        ],
+        uncertain=[model.observed_names[i] for i in unsure],
         at_limit=[
             name
             for i, (name, count) in enumerate(named)
