@@ -1,7 +1,7 @@
 """Data as the world gives them: how often Γ and all domain sizes are exactly right.
 
 The ten settings of the paper, each spoiled in the ways that ``faults.py`` lists. Beside the share
-of exact answers stand the median seconds of CPU, and of the wrong answers how many carry a warning.
+of exact answers stand the median seconds of CPU, and of the wrong answers how many are doubted.
 A problem that fails counts as not exact. ``--keep FILE`` writes every problem down as it is done;
 the same command goes on from there, and ``--table`` prints what there is.
 """
@@ -43,7 +43,7 @@ def run(fault: str, setting: tuple[int, int, int], samples: int, seed: int) -> O
     return outcome | {
         "seconds": seconds,
         "exact": found.bipartite_exact and found.domains_exact,
-        "doubted": any(verdict.holds is False for verdict in learner.assumptions_),
+        "doubted": learner.verdict_.level != "believe",
         "found": list(learner.model_.domain_sizes),
         "resolution": learner.resolution_,
     }

@@ -104,7 +104,8 @@ def test_runners_up_differ_from_the_answer_and_from_each_other(seed):
     learner = fitted(problem.observations)
     models = [learner.model_, *(other.model for other in learner.alternatives_)]
     shapes = [
-        sorted((m.children(j), size) for j, size in enumerate(m.domain_sizes)) for m in models
+        (sorted((m.children(j), size) for j, size in enumerate(m.domain_sizes)), m.latent_graph)
+        for m in models
     ]
     assert all(one != two for i, one in enumerate(shapes) for two in shapes[:i])
 

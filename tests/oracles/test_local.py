@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,29 @@ def test_a_latent_behind_each_variable_is_no_answer():
     # Of so few rows any labels are more than can be compared.
     problem = paper_problem(3, 8, 3, n_samples=40, random_state=5)
     assert quick_answer(problem.observations)[1] is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lumps_of_single_variables_are_no_reason_for_thousands_of_joint_states(seed):
+    """Two latents of 120 states each, behind one variable each, beside the true ones."""
+    rng = np.random.default_rng(seed)
+    problem = paper_problem(3, 8, 2, 1000, random_state=seed, covariance="code")
+    search, _, run = quick_answer(problem.observations)
+    right = LocalAnswer.of(search.prepared, search.rows, search.alone(), run.settings)
+    found = right.explanation
+    lumps = rng.integers(120, size=(1000, 2))
+    private = np.eye(8, 2, dtype=bool)
+    lumpy = replace(
+        right,
+        seen=np.hstack([right.seen[:, :6], lumps]),
+        explanation=replace(
+            found,
+            adjacency=np.hstack([found.adjacency, private]),
+            domain_sizes=(*found.domain_sizes, 120, 120),
+            states=np.hstack([found.states, lumps]),
+        ),
+    )
+    assert lumpy.n_joint > run.settings.budget.joint_states
+    assert not lumpy.is_only_one(run.settings)
+    driven = replace(lumpy.explanation, adjacency=np.ones((8, 5), dtype=bool))
+    assert replace(lumpy, explanation=driven).is_only_one(run.settings)

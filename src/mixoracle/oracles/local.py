@@ -137,10 +137,14 @@ class LocalAnswer:
     def is_only_one(self, settings: Settings) -> bool:
         """Whether there are too many joint states for any other way.
 
-        Labels that fit badly suggest many; so the rows must show that many, too.
+        Labels that fit badly suggest many; so the rows must show that many, too. States that only
+        one variable shows do not count: they may be lumps of its components.
         """
+        found = self.explanation
+        is_shared = found.adjacency.sum(axis=0) > 1
+        shared = (size for size, own in zip(found.domain_sizes, is_shared, strict=True) if own)
         return (
-            self.n_joint > settings.budget.joint_states
+            prod(shared) > settings.budget.joint_states
             and are_shattered(self.seen, settings)
             and self._explains_what_is_shared(settings)
         )
