@@ -138,24 +138,18 @@ class LocalAnswer:
         """Whether there are too many joint states for any other way.
 
         Labels that fit badly suggest many; so the rows must show that many, too. States that only
-        one variable shows do not count: they may be lumps of its components.
+        one variable shows may be lumps of its components, and labels of too few rows suggest a
+        latent behind each variable: they count where no variable depends on another.
         """
-        found = self.explanation
-        is_shared = found.adjacency.sum(axis=0) > 1
-        shared = (size for size, own in zip(found.domain_sizes, is_shared, strict=True) if own)
-        return (
-            prod(shared) > settings.budget.joint_states
-            and are_shattered(self.seen, settings)
-            and self._explains_what_is_shared(settings)
-        )
-
-    def _explains_what_is_shared(self, settings: Settings) -> bool:
-        """Whether latents drive several variables, if these are dependent.
-
-        Labels of too few rows suggest a latent behind each variable.
-        """
-        if np.median(self.explanation.adjacency.sum(axis=0)) > 1:
+        if not are_shattered(self.seen, settings):
+            return False
+        n_children = self.explanation.adjacency.sum(axis=0)
+        sizes = np.array(self.explanation.domain_sizes, dtype=np.int64)
+        n_shared = prod(sizes[n_children > 1].tolist())
+        if n_shared > settings.budget.joint_states and np.median(n_children) > 1:
             return True
+        if self.n_joint <= settings.budget.joint_states:
+            return False
         blocks = [variable.whitened for variable in self.rows]
         return not dependent_pairs(blocks, settings.priors)[0].any()
 
