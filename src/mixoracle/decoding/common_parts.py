@@ -89,10 +89,11 @@ class LabelPairs:
     def parts(self, column: int, other: int) -> Labels:
         """Which labels of a column the other one cannot tell apart, (labels of the column,)."""
         if (column, other) not in self._parts:
-            parts = _linked(self._together[self._between(column, other)])
-            if self._may_be_wrong and not _is_balanced(parts):
-                parts = np.zeros_like(parts)
-            self._parts[column, other] = parts
+            own, its = self._between(column, other)
+            shared = _linked(self._together[own, its]), _linked(self._together[its, own])
+            if self._may_be_wrong and not all(map(_is_balanced, shared)):
+                shared = np.zeros_like(shared[0]), np.zeros_like(shared[1])
+            self._parts[column, other], self._parts[other, column] = shared
         return self._parts[column, other]
 
     def by_label(self, part: CommonPart, column: int) -> Labels:
