@@ -14,8 +14,8 @@ from mixoracle.families.base import Family, Patterns
 from mixoracle.families.encoding import Encoder
 from mixoracle.model import ComponentSet
 
-# Features of all rows that are kept because EM looks at them again and again: 8 MB.
-_KEPT_ENTRIES = 1_000_000
+# Features of all rows that are kept because EM looks at them again and again: 16 MB.
+_KEPT_ENTRIES = 2_000_000
 
 
 class CodedRows:

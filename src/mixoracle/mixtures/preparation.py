@@ -119,7 +119,7 @@ class Prepared(CodedRows):
             VariableRows(
                 family=family,
                 block=block[rows],
-                features=family.features(block[rows]),
+                features=self.features(place, rows),
                 patterns=self.patterns(place, rows),
                 shows_shape=encoder.is_shape_judged,
             )

@@ -139,7 +139,9 @@ def _nearest(block: Floats, centres: Floats) -> Integers:
     nearest = np.empty(len(block), dtype=np.int64)
     for begin in range(0, len(block), _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
-        nearest[rows] = (block[rows] @ centres.T - half_squares).argmax(axis=1)
+        nearness = block[rows] @ centres.T
+        nearness -= half_squares
+        nearest[rows] = nearness.argmax(axis=1)
     return nearest
 
 

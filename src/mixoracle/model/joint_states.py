@@ -99,7 +99,12 @@ def numbered(labels: Integers) -> Integers:
     >>> numbered(np.array([7, 2, 7, 5])).tolist()
     [2, 0, 2, 1]
     """
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64, copy=False)
+    low = int(labels.min(initial=0))
+    if int(labels.max(initial=0)) - low > 4 * len(labels):
+        return np.unique(labels, return_inverse=True)[1].astype(np.int64, copy=False)
+    # Nearly all labels are small, and need not be sorted.
+    numbers = np.cumsum(np.bincount(labels - low) > 0) - 1
+    return np.asarray(numbers[labels - low])
 
 
 def numbered_columns(labels: Integers) -> Integers:
