@@ -14,7 +14,7 @@ random.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, cast
@@ -30,6 +30,8 @@ from mixoracle.settings import Priors
 
 # Products of so many rows are made at a time.
 _ROWS_AT_ONCE = 512
+# So many numbers of matrices are worked on at a time, which stay in the cache: 512 kB.
+_ENTRIES_AT_ONCE = 65_536
 
 
 @dataclass(frozen=True)
@@ -145,18 +147,24 @@ class EllipticalFamily(Family):
 
     def log_evidence(self, statistics: Floats, prior: Prior) -> Floats:
         known = cast(NormalInverseWishart, prior)
-        with_data = self._log_evidence_of_data(self._split(statistics), known, known.scale)
+        with_data = np.empty(len(statistics))
+        for some in self._some_matrices(len(statistics)):
+            moments = self._split(statistics[some])
+            with_data[some] = self._log_evidence_of_data(moments, known, known.scale)
         return known.log_normaliser + with_data
 
     def own_evidence(self, levels: Sequence[Floats]) -> list[tuple[Prior, float]]:
         """All levels at once: there are dozens, of a few pieces each."""
         sizes = np.array([len(level) for level in levels])
         starts = np.cumsum(sizes) - sizes
-        moments = self._split(np.concatenate(levels))
-        scales = self._scales(moments, starts)
+        statistics = np.concatenate(levels)
+        scales = self._scales(self._split(statistics), starts)
         priors = [self._prior_with(scale) for scale in scales]
-        of_pieces = np.repeat(scales, sizes, axis=0)
-        with_data = self._log_evidence_of_data(moments, priors[0], of_pieces)
+        level_of = np.repeat(np.arange(len(sizes)), sizes)
+        with_data = np.empty(len(statistics))
+        for some in self._some_matrices(len(statistics)):
+            moments = self._split(statistics[some])
+            with_data[some] = self._log_evidence_of_data(moments, priors[0], scales[level_of[some]])
         evidence = np.add.reduceat(with_data, starts) + sizes * priors[0].log_normalisers(scales)
         return list(zip(priors, evidence.tolist(), strict=True))
 
@@ -173,17 +181,21 @@ class EllipticalFamily(Family):
         within[:, np.arange(self.width), np.arange(self.width)] += self.priors.variance_floor
         return np.asarray(self.priors.extra_rows * within)
 
+    def _some_matrices(self, n: int) -> Iterator[slice]:
+        """A few of n pieces at a time."""
+        at_once = max(1, _ENTRIES_AT_ONCE // self.width**2)
+        return (slice(begin, begin + at_once) for begin in range(0, n, at_once))
+
     def _log_evidence_of_data(
         self, moments: Moments, prior: NormalInverseWishart, scales: Floats
     ) -> Floats:
         """The evidence without its normaliser; pieces may differ in Ψ_0, and in nothing else."""
         mean_rows = prior.mean_rows + moments.weights
         degrees = prior.degrees + moments.counts
-        posterior = (
-            scales
-            + moments.products
-            - moments.sums[:, :, None] * moments.sums[:, None, :] / mean_rows[:, None, None]
-        )
+        posterior = scales + moments.products
+        shift = moments.sums[:, :, None] * moments.sums[:, None, :]
+        shift /= mean_rows[:, None, None]
+        posterior -= shift
         log_volume = np.linalg.slogdet(posterior)[1]
         log_gamma = gammaln(0.5 * (degrees[:, None] - np.arange(self.width))).sum(axis=1)
         return np.asarray(

@@ -42,6 +42,8 @@ _NEAR_ENOUGH = 2.0
 _FAR_AWAY = 2**30
 # So few rows are compared with all others quicker than a tree of these is made.
 _FEW = 16
+# Leaves of a tree hold so many rows: half of the default's splits, and neighbours found as soon.
+_LEAF = 32
 
 
 def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> Bools:
@@ -74,7 +76,7 @@ def _suspects(block: Floats, settings: Settings) -> Bools:
     small cube have neighbours enough, and so has a row that is close to one of those with their
     own neighbours close by; only the few others are looked at themselves.
     """
-    tree = KDTree(_at_most(block, settings.budget.search_rows))
+    tree = _tree(_at_most(block, settings.budget.search_rows))
     some = _at_most(block, settings.budget.shape_rows)
     known = _distance(tree, some, settings.priors.rows_per_component)
     scale = np.log(np.maximum(known, np.finfo(float).tiny))
@@ -82,7 +84,7 @@ def _suspects(block: Floats, settings: Settings) -> Bools:
     limit = np.exp(middle + settings.priors.isolation * (high - low) / _NORMAL_QUARTILES)
     far = _by_itself(block, limit / np.sqrt(block.shape[1]))
     # A neighbour that is not the nearest will do: whoever has none is looked at again.
-    to_known, which = KDTree(some).query(block[far], eps=_NEAR_ENOUGH)
+    to_known, which = _tree(some).query(block[far], eps=_NEAR_ENOUGH)
     far[far] = np.asarray(to_known + known[which] > limit)
     far[far] = _distance(tree, block[far], 1) > limit
     return far
@@ -101,6 +103,11 @@ def _by_itself(block: Floats, side: float) -> Bools:
     mixed = np.where(outside[:, None], 0.0, cubes).astype(np.int64) @ factors
     _, member, counts = np.unique(mixed, return_inverse=True, return_counts=True)
     return np.asarray(outside | (counts[member] == 1))
+
+
+def _tree(rows: Floats) -> KDTree:
+    """A tree that is quick to make; balanced, it would be asked far too few times to pay off."""
+    return KDTree(rows, leafsize=_LEAF, balanced_tree=False)
 
 
 def _distance(tree: KDTree, rows: Floats, neighbour: int) -> Floats:
@@ -133,7 +140,7 @@ def _nearest_other(block: Floats, places: Integers, whitening: Floats) -> Floats
     """How far the rows at these places are from the nearest other row, when whitened."""
     whitened = block @ whitening
     if len(places) > _FEW:
-        return _distance(KDTree(whitened), whitened[places], 1)
+        return _distance(_tree(whitened), whitened[places], 1)
     squares = (((whitened - row) ** 2).sum(axis=1) for row in whitened[places])
     return np.sqrt([np.partition(held, 1)[1] for held in squares])
 

@@ -22,8 +22,8 @@ from mixoracle.settings import Settings
 
 # The same rows are cut into the same pieces, whatever else is drawn.
 _SEED = 0
-# So many rows are compared with all centres at a time: their distances stay in the cache.
-_ROWS_AT_ONCE = 2048
+# So many distances of rows to centres are computed at a time, which stay in the cache: 512 kB.
+_DISTANCES_AT_ONCE = 65_536
 
 
 def segment(
@@ -137,8 +137,9 @@ def _nearest(block: Floats, centres: Floats) -> Integers:
     """The nearest centre of each row."""
     half_squares = 0.5 * (centres**2).sum(axis=1)
     nearest = np.empty(len(block), dtype=np.int64)
-    for begin in range(0, len(block), _ROWS_AT_ONCE):
-        rows = slice(begin, begin + _ROWS_AT_ONCE)
+    at_once = max(1, _DISTANCES_AT_ONCE // len(centres))
+    for begin in range(0, len(block), at_once):
+        rows = slice(begin, begin + at_once)
         nearness = block[rows] @ centres.T
         nearness -= half_squares
         nearest[rows] = nearness.argmax(axis=1)
