@@ -42,7 +42,7 @@ _NEAR_ENOUGH = 2.0
 _FAR_AWAY = 2**30
 # So few rows are compared with all others quicker than a tree of these is made.
 _FEW = 16
-# Leaves of a tree hold so many rows: half of the default's splits, and neighbours found as soon.
+# Leaves of a tree hold so many rows: made sooner than with the default's 10, and asked as soon.
 _LEAF = 32
 
 
