@@ -319,12 +319,13 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
         best, (model, states) = found.solutions[0], models[0]
         prepared, observations = best.prepared, best.prepared.observations
-        verdicts = checks.of_answer(model, found.solutions, solver, found.candidates)
+        refinement = best.refinement
+        confidence = Confidence.of(best.counts, best.graph, prepared, refinement)
+        alike = confidence.drives.alike
+        verdicts = checks.of_answer(model, found.solutions, solver, found.candidates, alike)
         failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
-        refinement = best.refinement
-        confidence = Confidence.of(best.counts, best.graph, prepared, refinement)
         limits = density_limits(model.components or (), prepared)
         repeated, aside = repeated_numbers(prepared.columns), prepared.set_aside
         model = source.kept_with(model, observations, aside, limits, exposure, repeated)

@@ -80,7 +80,7 @@ def test_states_that_may_be_one_are_an_alternative(solved):
     for j in range(m):
         states = np.ones(m)
         states[j] = 0.7
-        drives = Drives(certain, states, np.tile([0, 1], (m, 1)))
+        drives = Drives(certain, states, np.tile([0, 1], (m, 1)), np.zeros(len(certain), bool))
         model, _ = build(solution)
         (other,) = one_thing_else(solver, [solution], drives, model, build, LatentSearch("pc"))
         size = graph.domain_sizes[j]
@@ -98,7 +98,12 @@ def test_states_that_may_be_one_are_an_alternative(solved):
 def test_most_alternatives_are_bounded_by_the_work(solved, monkeypatch):
     solver, solution, build = solved
     graph = solution.graph
-    drives = Drives(np.full(graph.adjacency.shape, 0.4), np.ones(graph.n_latent), PAIRS)
+    drives = Drives(
+        np.full(graph.adjacency.shape, 0.4),
+        np.ones(graph.n_latent),
+        PAIRS,
+        np.zeros(graph.n_observed, bool),
+    )
     model, _ = build(solution)
     monkeypatch.setattr(alternatives, "_MOST_WORK", 1)
     found = one_thing_else(solver, [solution], drives, model, build, LatentSearch("pc"))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mixoracle import LatentGraphLearner, assumptions
+from mixoracle import LatentGraphLearner, Observations, assumptions
 from mixoracle.assumptions import Verdict
 from mixoracle.datasets import paper_problem, random_model
 from mixoracle.datasets.graphs import random_dag, random_joint
@@ -201,3 +201,33 @@ def test_without_a_cause_nothing_about_causes_is_confirmed(seed):
             assert "no hidden cause" in verdict.message
     assert by_label(learner.assumptions_, "sec:bg").holds is True
     assert learner.verdict_.level == "believe"
+
+
+FUNCTIONS = {"and": np.logical_and, "xor": np.logical_xor}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_cause_that_is_a_function_of_two_is_explained_by_these(name, seed):
+    """Fewer components than configurations are no rows out of place: nothing is dropped."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(2, size=(2, 1000))
+    third = FUNCTIONS[name](first, second)
+
+    def block(states):
+        direction = rng.normal(size=3)
+        return np.outer(states, 15 * direction / np.linalg.norm(direction)) + rng.normal(
+            size=(1000, 3)
+        )
+
+    causes = {"A": first, "B": second, "C": third}
+    blocks = {f"{cause}{k}": block(states) for cause, states in causes.items() for k in (1, 2)}
+    learner = LatentGraphLearner(random_state=0).fit(Observations.from_arrays(blocks))
+    assert learner.model_.domain_sizes == (2, 2)
+    assert learner.model_.bipartite.any(axis=1).all()
+    distinct = next(v for v in learner.assumptions_ if v.label == "assump:strong:SDC")
+    if name == "and":
+        assert distinct.holds is None
+        assert "C1, C2" in distinct.message
+    else:  # Any two of the three explain the third: which two is open.
+        assert learner.verdict_.causes_in_doubt

@@ -91,7 +91,9 @@ def confidence(graphs, edges, states):
         Rivals(graphs, (0.0,) * len(graphs)),
     )
     return Confidence(
-        counts, graphs[0], Drives(np.array(edges), np.array(states), np.zeros((0, 2)))
+        counts,
+        graphs[0],
+        Drives(np.array(edges), np.array(states), np.zeros((0, 2)), np.zeros(1, bool)),
     )
 
 
@@ -150,7 +152,9 @@ def test_nothing_rivals_the_counts_of_an_answer_without_latents():
 def test_counts_that_were_not_decoded_stay_as_they_are():
     graph = Bipartite(np.eye(2, dtype=bool), (2, 3))
     plain = GraphCounts(graph, np.full(6, 1 / 6))
-    held = Confidence(plain, graph, Drives(np.eye(2), np.ones(2), np.zeros((0, 2))))
+    held = Confidence(
+        plain, graph, Drives(np.eye(2), np.ones(2), np.zeros((0, 2)), np.zeros(2, bool))
+    )
     assert held.counts(["X1", "X2"], "part")["X2"] == 3
     assert held.counts(["X1", "X2"], "part")["X2"].confidence is None
 

@@ -3,9 +3,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mixoracle import LatentGraphLearner
+from mixoracle import LatentGraphLearner, SignatureOracle
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import InvalidInputError
+from mixoracle.metrics import compare
 from mixoracle.trust.starts import MOST_STARTS, _goes_on, _n_agreed
 
 
@@ -51,3 +52,30 @@ def test_bad_numbers_of_starts_are_refused():
     for wrong in (0, -1, 1.5, "many"):
         with pytest.raises(InvalidInputError, match="n_init"):
             LatentGraphLearner(n_init=wrong).fit(rows)
+
+
+FEW_ROWS = [((2, 5, 3), 60, 4), ((3, 8, 3), 80, 11)]
+
+
+@pytest.mark.parametrize(("setting", "rows", "seed"), FEW_ROWS)
+def test_what_labels_of_few_rows_merge_is_told_apart_by_all_together(setting, rows, seed):
+    problem = paper_problem(*setting, n_samples=rows, random_state=seed)
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    found = compare(problem.model, learner.model_)
+    assert found.bipartite_exact
+    assert found.domains_exact
+    # Labels speak for another answer, and of such answers most are wrong somewhere.
+    assert learner.verdict_.causes_in_doubt
+    assert "Γ and the states were changed after decoding" in " ".join(learner.repairs_)
+
+
+def test_a_limit_on_components_is_kept_with_few_rows():
+    setting, rows, seed = FEW_ROWS[0]
+    problem = paper_problem(*setting, n_samples=rows, random_state=seed)
+    for limited in (
+        LatentGraphLearner(max_components=2, random_state=0),
+        LatentGraphLearner(oracle=SignatureOracle(max_components=2), random_state=0),
+    ):
+        limited.fit(problem.observations)
+        assert max(int(limited.counts_[{i}]) for i in range(5)) <= 4
+        assert not limited.repairs_ or "changed after decoding" not in limited.repairs_[0]

@@ -86,6 +86,12 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
+def few(names: Sequence[str], most: int = 4) -> str:
+    """The first few names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return listed(names[:most]) + more
+
+
 def sentences_of(clauses: Sequence[str]) -> str:
     """Join the first few clauses into sentences and count the rest."""
     shown = [f"{clause[0].upper()}{clause[1:]}." for clause in clauses[:_NAMED]]

@@ -71,7 +71,9 @@ def improved(
     """Explanations by their evidence in another table of the same components, and a better one.
 
     The best of them is where the search for a better one starts. If it ends at one that needs more
-    components of a variable than the table allows, it goes on from there to one that does not.
+    components of a variable than the table allows, it goes on from there to one that does not,
+    unless rows out of place could not be worth that much: then components of several configurations
+    are alike, as where one cause is a function of others.
     """
     free = replace(table, most=None)
     found = _improved_from_best(free, explanations, settings)
@@ -83,7 +85,13 @@ def improved(
     allowed = _improved_from_best(table, [best], settings) + [
         _rescored(table, held, settings) for held in found
     ]
-    return [held for held in allowed if held.log_evidence > -np.inf] or found
+    hopeless = settings.priors.hopeless_candidate * float(table.counts.sum())
+    return [
+        held
+        for held in allowed
+        if held.log_evidence > -np.inf
+        and _rescored(free, held, settings).log_evidence >= best.log_evidence - hopeless
+    ] or found
 
 
 def _of_any_shape(

@@ -39,15 +39,12 @@ from mixoracle.solving import Solution, Solver
 from mixoracle.trust.aligning import Sighting, align
 from mixoracle.trust.held_out import HeldOut, judge
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
-from mixoracle.trust.starts import solve_from_starts
+from mixoracle.trust.starts import SMALL_SAMPLE, solve_from_starts
 
 # The interval of a probability holds this share of the halves.
 COVERAGE = 0.95
 # Fewer rows make no halves that could show anything.
 FEWEST_ROWS = 20
-# So few rows that what was learned from them is held against rows that were not seen; learning
-# again from halves of them is quick.
-SMALL_SAMPLE = 200
 
 
 @dataclass(frozen=True, eq=False)

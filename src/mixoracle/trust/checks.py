@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import comb, gammaln
 
 from mixoracle import assumptions
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Bools, Floats
 from mixoracle.assumptions import Verdict
-from mixoracle.assumptions.verdict import listed, sentences_of, state_names
+from mixoracle.assumptions.verdict import few, listed, sentences_of, state_names
 from mixoracle.background.agreement import agreement
 from mixoracle.errors import NotExtendableError
 from mixoracle.inference import residuals, rival
@@ -38,15 +38,17 @@ def of_answer(
     solutions: Sequence[Solution],
     solver: Solver,
     candidates: Sequence[Candidate],
+    alike: Bools,
 ) -> tuple[Verdict, ...]:
     """All verdicts on the best of these solutions, whose model is given.
 
-    ``candidates`` are what the data alone show.
+    ``candidates`` are what the data alone show, ``alike`` (n,) the variables that look the same in
+    some states of their parents.
     """
     best, settings = solutions[0], solver.run.settings
     prepared = best.prepared
     verdicts = (
-        *check(model, prepared.n_samples),
+        *(functions(model, verdict, alike) for verdict in check(model, prepared.n_samples)),
         best.verdict,
         *residuals.check(prepared, best.graph, best.refinement, settings),
         rival.check(prepared, best.graph, best.refinement, settings),
@@ -118,6 +120,22 @@ def hidden_twins(model: LatentModel, verdict: Verdict) -> Verdict:
                 f"{size // divisor} that drive the same measurements: these data cannot tell"
             )
     return replace(verdict, holds=None, message=sentences_of(clauses)) if clauses else verdict
+
+
+def functions(model: LatentModel, verdict: Verdict, alike: Bools) -> Verdict:
+    """Nondegeneracy (b): variables that do not tell all states of their parents apart.
+
+    The parents may act together, as where it takes both; or a further latent drives them that
+    follows from the parents, and has no joint states of its own.
+    """
+    if verdict.label != "assump:strong:SDC" or verdict.holds is not True or not alike.any():
+        return verdict
+    names = [name for name, is_alike in zip(model.observed_names, alike, strict=True) if is_alike]
+    message = (
+        f"Some states of the causes look the same in {few(names)}. These causes may act together, "
+        "or a further one that follows from them may be what is seen there: these data cannot tell."
+    )
+    return replace(verdict, holds=None, message=message)
 
 
 def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:

@@ -12,12 +12,12 @@ Assumes the families of the components, and that rows are in the states they mos
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import log, prod
 
 import numpy as np
 from scipy.special import expit, gammaln
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families.base import Family
 from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.merging import log_merge_bonus, pool
@@ -27,6 +27,9 @@ from mixoracle.model.joint_states import distinct_rows, flat
 
 # Rows times edges that are looked at: some seconds. Of more, evenly spaced rows speak for all.
 _MOST_WORK = 20_000_000
+# Nats by which one component fits two configurations better than two do, beyond which they are
+# alike: the odds are a hundred to one.
+_SURELY_ALIKE = log(100.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +37,15 @@ class Drives:
     """Probabilities, each with all else as found.
 
     ``edges`` (n, m) that X_i is driven by H_j, ``states`` (m,) that no two states of H_j are one;
-    ``nearest`` (m, 2) are the two that are most nearly one.
+    ``nearest`` (m, 2) are the two that are most nearly one. ``alike`` (n,) says whether X_i looks
+    the same in two states of a parent, in some configuration of the others, though it is driven by
+    that parent in another one, or other variables tell these states apart.
     """
 
     edges: Floats
     states: Floats
     nearest: Integers
+    alike: Bools
 
 
 def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement) -> Drives:
@@ -47,11 +53,13 @@ def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement
     sizes = graph.domain_sizes
     edges = np.zeros(graph.adjacency.shape)
     if not graph.n_latent:
-        return Drives(edges, np.zeros(0), np.zeros((0, 2), dtype=np.int64))
+        nothing = np.zeros(len(edges), dtype=bool)
+        return Drives(edges, np.zeros(0), np.zeros((0, 2), dtype=np.int64), nothing)
     step = 1 + prepared.n_samples * edges.size // _MOST_WORK
     states, cells, counts = distinct_rows(refinement.states[::step])
     rows = counts.astype(np.float64)
     apart = [_labels_apart(rows, states, sizes, j) for j in range(graph.n_latent)]
+    alike = np.zeros(len(edges), dtype=bool)
     for i, place in enumerate(prepared.places):
         pieces = _Pieces.of(prepared, int(place), slice(None, None, step), cells, states, sizes)
         parents = {int(j) for j in np.flatnonzero(graph.adjacency[i])}
@@ -60,10 +68,12 @@ def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement
             other = pieces.log_evidence(parents ^ {j})
             edges[i, j] = expit(whole - other if j in parents else other - whole)
         for j in parents:
-            apart[j] += pieces.gains_apart(parents, j)
+            gains = pieces.gains_apart(parents, j)
+            apart[j] += gains.sum(axis=1)
+            alike[i] |= bool((gains < -_SURELY_ALIKE).any())
     pairs = [np.triu_indices(size, 1) for size in sizes]
     nearest = [np.array(pair)[:, held.argmin()] for pair, held in zip(pairs, apart, strict=True)]
-    return Drives(edges, np.array([expit(held.min()) for held in apart]), np.array(nearest))
+    return Drives(edges, np.array([expit(held.min()) for held in apart]), np.array(nearest), alike)
 
 
 def _labels_apart(rows: Floats, states: Integers, sizes: tuple[int, ...], latent: int) -> Floats:
@@ -121,7 +131,10 @@ class _Pieces:
         return float(self.family.log_evidence(held, self.family.prior(held)).sum())
 
     def gains_apart(self, parents: set[int], latent: int) -> Floats:
-        """What components of their own for two states of a parent gain, for each pair of states."""
+        """What components of their own for two states of a parent gain.
+
+        For each pair of states and each configuration of the other parents; 0 without rows of both.
+        """
         held = self.by_parents(parents)
         prior = self.family.prior(_occupied(held))
         place, size = sorted(parents).index(latent), self.sizes[latent]
@@ -133,7 +146,7 @@ class _Pieces:
         if both.any():
             evidence = [self.family.log_evidence(x[both], prior) for x in (one, other, one + other)]
             gains[both] = evidence[0] + evidence[1] - evidence[2]
-        return np.asarray(gains.sum(axis=1))
+        return gains
 
 
 def _occupied(statistics: Floats) -> Floats:

@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 from mixoracle._arrays import Integers
 from mixoracle._clock import NO_LIMIT, Clock
 from mixoracle.assumptions import Verdict
+from mixoracle.assumptions.verdict import few
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.background.agreement import AGREEMENT_LABEL
 from mixoracle.inference import rival
@@ -235,7 +236,7 @@ def _reason(verdict: Verdict) -> str:
 def _beyond_bounds(model: LatentModel, at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
     if at_limit and limit is not None:
         yield (
-            f"In doubt: the number of states. {_few(at_limit)} reached the most components that "
+            f"In doubt: the number of states. {few(at_limit)} reached the most components that "
             f"are allowed ({limit}); there may be more. What to do: raise max_components, or ask "
             "for a coarser resolution."
         )
@@ -269,7 +270,7 @@ def _rivals(alternatives: Iterable[Alternative]) -> Iterator[str]:
 def _uncertain(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield (
-            f"In doubt: the number of components of {_few(names)}, because the evidence for it "
+            f"In doubt: the number of components of {few(names)}, because the evidence for it "
             "is weak. What to do: add cases."
         )
 
@@ -314,14 +315,9 @@ def _cut_short(clock: Clock) -> Iterator[str]:
 def _crowded(at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
     if at_limit and limit is None:
         yield (
-            f"In doubt: the number of states. {_few(at_limit)} reached the most components that so "
+            f"In doubt: the number of states. {few(at_limit)} reached the most components that so "
             "few cases can tell apart. What to do: add cases."
         )
-
-
-def _few(names: Sequence[str], most: int = 4) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def _sentence(text: str) -> str:

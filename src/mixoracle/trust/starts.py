@@ -4,7 +4,8 @@ One mixture over all variables ends in one of many local optima, and which one d
 starts. So it is started again until the best answer was reached twice, or until the starts are used
 up, and each answer is improved by small changes (:mod:`~mixoracle.trust.climbing`). Mixtures of
 single variables hardly have that trouble: where they gave the answer, one start is enough, unless
-more are asked for.
+more are asked for. Only from few rows they merge components that all variables together tell apart,
+and small changes are tried there, too.
 
 The starts are the same for every seed, because an answer that depends on the seed is none.
 """
@@ -17,6 +18,7 @@ from typing import Literal
 from mixoracle._checks import check_whole
 from mixoracle.decoding.explanation import Structure
 from mixoracle.oracles.candidate import Candidate
+from mixoracle.oracles.decoded import DecodingOracle
 from mixoracle.oracles.protocol import CandidateOracle
 from mixoracle.oracles.run import Stage, to_log
 from mixoracle.solving import Solution, Solver, one_of_each
@@ -28,6 +30,9 @@ MOST_STARTS = 6
 ENOUGH_AGREE = 2
 # The oracle whose answers depend on where it starts.
 _RESTARTED = "projection"
+# So few rows that what was learned from them is tried again: small changes of it, and whether it
+# fits rows that were not seen. With so few, that is quick.
+SMALL_SAMPLE = 200
 
 Starts = int | Literal["auto"]
 
@@ -56,7 +61,7 @@ def check_starts(n_init: Starts) -> None:
 def solve_from_starts(solver: Solver, oracle: CandidateOracle, n_init: Starts) -> Started:
     """Look for candidates and refine them, from one start or from several."""
     found: list[tuple[tuple[Candidate, ...], list[Solution]]] = []
-    improve = _Improving()
+    improve = _Improving(oracle)
     clock = solver.run.settings.clock
     while not found or (
         _goes_on([solutions[0] for _, solutions in found], n_init)
@@ -95,17 +100,28 @@ def _again(solver: Solver, number: int) -> Solver:
 class _Improving:
     """Improves the best of the solutions of each start; answers that were improved are known."""
 
-    def __init__(self) -> None:
+    def __init__(self, oracle: CandidateOracle) -> None:
+        self._oracle = oracle
         self._known: dict[Structure, Solution] = {}
 
     def __call__(self, solver: Solver, solutions: list[Solution]) -> list[Solution]:
         """What the best one leads to, and then the same solutions."""
         best = solutions[0]
-        if best.source != _RESTARTED:
+        if best.source != _RESTARTED and not self._has_few_rows(solver):
             return solutions
         if best.structure not in self._known:
             self._known[best.structure] = climbed(solver, best)
         return one_of_each([self._known[best.structure], *solutions])
+
+    def _has_few_rows(self, solver: Solver) -> bool:
+        """Whether labels of few rows led to the answer, and nobody said how it should be found."""
+        return (
+            solver.prepared.n_samples <= SMALL_SAMPLE
+            and isinstance(self._oracle, DecodingOracle)
+            and self._oracle.max_components is None
+            and solver.run.max_components is None
+            and solver.method == "auto"
+        )
 
 
 def _goes_on(answers: list[Solution], n_init: Starts) -> bool:
