@@ -126,3 +126,16 @@ def test_a_few_rows_in_a_wrong_state_make_no_dependence(seed):
     assert found(misplaced, cut=False)
     assert not found(misplaced, cut=True)
     assert found(together, cut=True)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_strength_is_a_correlation_where_most_rows_hold_nothing(seed):
+    """Two items that are always solved in one state and depend on each other in the other one."""
+    rng = np.random.default_rng(seed)
+    codes = (rng.random(400) < 0.04).astype(np.int64)
+    first = np.where(codes == 1, rng.integers(2, size=400), 1).astype(float)
+    second = np.where(rng.random(400) < 0.9, first, 1.0 - first) * (codes == 1) + (codes == 0)
+    nothing = np.zeros(400, dtype=bool)
+    blocks = [whitened(item[:, None], codes, nothing) for item in (first, second)]
+    strength = dependence(blocks, missing=[nothing, nothing])[0]
+    assert strength[0, 1] == pytest.approx(abs(np.mean(blocks[0] * blocks[1])), abs=0.05)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.assumptions import Verdict
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.tails import tail_error, typical_tails
@@ -56,7 +56,8 @@ def check(
         _typical_tails(block, codes[:, i], settings) if encoder.is_shape_judged else None
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
-    return _independence(residual, codes, names, settings), _family(tails, names, settings)
+    independence = _independence(residual, missing, codes, names, settings)
+    return independence, _family(tails, names, settings)
 
 
 def some_rows(n_samples: int, at_most: int) -> Integers:
@@ -67,14 +68,19 @@ def some_rows(n_samples: int, at_most: int) -> Integers:
 
 
 def _independence(
-    residual: list[Floats], codes: Integers, names: Sequence[str], settings: Settings
+    residual: list[Floats],
+    missing: list[Bools],
+    codes: Integers,
+    names: Sequence[str],
+    settings: Settings,
 ) -> Verdict:
     """Whether two variables are still dependent when the hidden state is known."""
     name, label = "independent given the latents", "sec:bg"
     n_pairs = len(residual) * (len(residual) - 1) // 2
     if not n_pairs:
         return Verdict(name, label, None, "a single variable depends on no other")
-    matters, strengths = dependent_pairs(residual, settings.priors, excess_of_centring(codes))
+    excess = excess_of_centring(codes)
+    matters, strengths = dependent_pairs(residual, settings.priors, excess, missing)
     offenders = [
         (float(strengths[first, second]), names[first], names[second])
         for first, second in np.argwhere(np.triu(matters, 1))

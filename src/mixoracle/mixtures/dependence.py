@@ -61,7 +61,11 @@ def shortened(residual: Floats, codes: Integers, has_missing: Bools) -> Floats:
     return whitened(residual * (most / np.maximum(lengths, most)), codes, has_missing)
 
 
-def dependence(blocks: Sequence[Floats], excess: Floats | float = 1.0) -> tuple[Floats, Floats]:
+def dependence(
+    blocks: Sequence[Floats],
+    excess: Floats | float = 1.0,
+    missing: Sequence[Bools] | None = None,
+) -> tuple[Floats, Floats]:
     """The root-mean-square correlation of each two blocks, and how likely that is by chance.
 
     Two (n, n) arrays. What chance alone leaves of a correlation is taken off. ``excess`` is how
@@ -70,13 +74,20 @@ def dependence(blocks: Sequence[Floats], excess: Floats | float = 1.0) -> tuple[
     N times the sum of squared correlations, were the rows of one block shuffled,
     has a mean and a variance that the lengths of the rows give; a Gamma distribution with these
     stands for its own. With light tails it is the usual χ²; rare levels have long rows, and a wider
-    one. Rows of which one block holds nothing (0) are left out.
+    one. Rows in which one block is ``missing``, (N,) for each, are left out; where that is not
+    said, rows of which it holds nothing (0). Measured rows may hold nothing as well: so do those of
+    an item that is always solved in their state.
     """
     widths = np.array([block.shape[1] for block in blocks])
-    products, n_rows = _products(blocks, widths)
+    if missing is None:
+        missing = [np.asarray(~block.any(axis=1)) for block in blocks]
+    measured = ~np.stack(missing, axis=1)
+    products, n_rows = _products(blocks, widths), measured.T.astype(np.float64) @ measured
     firsts = np.cumsum([0, *widths[:-1]])
-    lengths = [np.sort((block**2).sum(axis=1)) for block in blocks]
-    own = [held[held > 0] for held in lengths]
+    own = [
+        np.sort((block[rows] ** 2).sum(axis=1))
+        for block, rows in zip(blocks, measured.T, strict=True)
+    ]
     with_rows = (widths > 0) & [len(held) > 1 for held in own]
     mean, variance, crossed = np.ones(len(blocks)), np.zeros(len(blocks)), np.zeros(len(blocks))
     for i in np.flatnonzero(with_rows):
@@ -130,31 +141,30 @@ def excess_of_centring(codes: Integers) -> Floats:
 
 
 def dependent_pairs(
-    blocks: Sequence[Floats], priors: Priors, excess: Floats | float = 1.0
+    blocks: Sequence[Floats],
+    priors: Priors,
+    excess: Floats | float = 1.0,
+    missing: Sequence[Bools] | None = None,
 ) -> tuple[Bools, Floats]:
     """Which two whitened blocks are dependent to a degree that matters, and how much; (n, n) each.
 
     By chance, so many pairs together are no more often than one is.
     """
     n_pairs = len(blocks) * (len(blocks) - 1) // 2
-    strengths, chances = dependence(blocks, excess)
+    strengths, chances = dependence(blocks, excess, missing)
     unlikely = chances < priors.false_alarm / max(1, n_pairs)
     matters = unlikely & (strengths > priors.small_correlation)
     np.fill_diagonal(matters, False)
     return matters, strengths
 
 
-def _products(blocks: Sequence[Floats], widths: Integers) -> tuple[Floats, Floats]:
-    """Products of all columns, summed over the rows, and the rows that two blocks share."""
+def _products(blocks: Sequence[Floats], widths: Integers) -> Floats:
+    """Products of all columns, summed over the rows."""
     total = np.zeros((widths.sum(), widths.sum()))
-    shared = np.zeros((len(blocks), len(blocks)))
     for begin in range(0, len(blocks[0]), _ROWS_AT_ONCE):
-        part = [block[begin : begin + _ROWS_AT_ONCE] for block in blocks]
-        together = np.hstack(part)
-        holds = np.stack([rows.any(axis=1) for rows in part], axis=1).astype(np.float64)
+        together = np.hstack([block[begin : begin + _ROWS_AT_ONCE] for block in blocks])
         total += together.T @ together
-        shared += holds.T @ holds
-    return total, shared
+    return total
 
 
 def depend_on_others(blocks: Sequence[Floats], by_chance: float) -> Bools:

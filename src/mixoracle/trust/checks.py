@@ -149,7 +149,7 @@ def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
     """
     families = [model.joint.marginal(latents).table for latents in model.joint.families()]
     whole = len(families) == 1
-    most = 0.0 if whole else 1.0 / n_samples
+    most = (0.5 if whole else 1.0) / n_samples
     n_empty = sum(int(np.sum(table <= most)) for table in families)
     if n_empty == 0:
         return verdict
