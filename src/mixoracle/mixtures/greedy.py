@@ -21,9 +21,8 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
 
-
-# Of pairs that are merged at once, each gains at least this share of what the best one does: a small
-# gain may look otherwise when others have been merged.
+# Of pairs that are merged at once, each gains at least this share of what the best one does: a
+# small gain may look otherwise when others have been merged.
 _NEARLY_AS_GOOD = 0.5
 
 

@@ -31,8 +31,8 @@ from mixoracle.model.joint_states import numbered
 
 # Up to so many columns are added up one by one, which is quicker than making a sparse matrix.
 _FEW_FEATURES = 4
-# Nats for each piece that its evidence may rise by at most under the prior of another level: a prior
-# is worth a few rows.
+# Nats for each piece that its evidence may rise by at most under the prior of another level: a
+# prior is worth a few rows.
 _PRIOR_IS_WORTH = 50.0
 
 
