@@ -89,10 +89,10 @@ def greedy_merges(
 def _best_pairs(gain: Floats, partner: Integers, *, several: bool) -> Integers:
     """The things that are merged with their partner, which is the larger one; the best first."""
     # The first maximum has the smaller index of the pair.
-    best = gain.argmax(keepdims=True)
+    best = np.array([gain.argmax()])
     if not several or gain[best] <= 0:
         return best
     smaller = np.arange(len(gain)) < partner
     mutual = smaller & (partner[partner] == np.arange(len(gain)))
     kept = np.flatnonzero(mutual & (gain >= _NEARLY_AS_GOOD * gain[best]))
-    return kept[np.argsort(-gain[kept], kind="stable")]
+    return np.asarray(kept[np.argsort(-gain[kept], kind="stable")])
