@@ -121,7 +121,7 @@ def _apart(whitened: Floats, reach: float) -> Integers:
     while len(left) > _FEW and n_others < len(whitened):
         squares, _ = _nearest_of(whitened, left, _spaced(len(whitened), n_others))
         left, n_others = left[squares > reach**2], 4 * n_others
-    return left[_nearest_other(whitened, left, np.eye(whitened.shape[1])) > reach]
+    return np.asarray(left[_nearest_other(whitened, left, np.eye(whitened.shape[1])) > reach])
 
 
 def _nearest_of(block: Floats, places: Integers, others: Integers) -> tuple[Floats, Integers]:
