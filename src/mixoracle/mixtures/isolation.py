@@ -27,7 +27,7 @@ import numpy as np
 from scipy.spatial import KDTree
 from scipy.stats import chi2
 
-from mixoracle._arrays import Bools, Floats, Integers, row_sums
+from mixoracle._arrays import Bools, Floats, Integers, row_sums, rows_with_missing
 from mixoracle.families.base import Family
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.rows import VariableRows
@@ -54,7 +54,7 @@ _LEAF = 32
 def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> Bools:
     """Which rows of a variable's coordinates (N, d) stand alone; never one with missing values."""
     alone = np.zeros(len(block), dtype=bool)
-    whole = np.flatnonzero(~np.isnan(block).any(axis=1))
+    whole = np.flatnonzero(~rows_with_missing(block))
     distinct, member = _distinct(block[whole])
     if len(distinct) <= settings.priors.rows_per_component:
         return alone
@@ -89,7 +89,7 @@ def _without_company(block: Floats, family: Family, settings: Settings) -> Integ
         labels, _ = segment(rows, settings.components_of_one(len(some)), _SEED, settings)
         whitening = _whitening_within(some, labels, int(labels.max()) + 1, settings)
         left = left[_nearest_other(block, left, whitening) > reach]
-    return left
+    return np.asarray(left)
 
 
 def _are_suspect(block: Floats, places: Integers, settings: Settings) -> Bools:

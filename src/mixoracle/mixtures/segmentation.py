@@ -1,8 +1,9 @@
 """One observed variable on its own: how many components, and which row is in which.
 
 k-means cuts the block into more pieces than it can have components, and the evidence merges them
-again. Where the answer comes near the number of pieces, there were too few, and as many are added. This is where the number of components of a single variable is decided; the
-other variables may correct it (:mod:`~mixoracle.labels`).
+again. Where the answer comes near the number of pieces, there were too few, and as many again are
+added. This is where the number of components of a single variable is decided; the other variables
+may correct it (:mod:`~mixoracle.labels`).
 
 References
 ----------
@@ -143,7 +144,10 @@ def cut(
 
 
 def _nearest(block: Floats, centres: Floats) -> tuple[Integers, Floats]:
-    """The nearest centre of each row, and half of what its square exceeds that distance's by."""
+    """The nearest centre of each row, and its nearness.
+
+    That is half of what the squared length of the row exceeds its squared distance by.
+    """
     half_squares = 0.5 * (centres**2).sum(axis=1)
     nearest, nearness = np.empty(len(block), dtype=np.int64), np.empty(len(block))
     at_once = max(1, _DISTANCES_AT_ONCE // len(centres))
