@@ -118,7 +118,8 @@ def _differences(block: Floats, settings: Settings) -> Floats:
 def _apart(whitened: Floats, reach: float) -> Integers:
     """The places of rows with no other within reach: compared with few at first, then with all."""
     left, n_others = np.arange(len(whitened)), _FIRST_COMPANIONS
-    while len(left) > _FEW and n_others < len(whitened):
+    # As long as it is no more work than the first time; else a tree of all rows is quicker.
+    while len(left) > _FEW and len(left) * n_others <= len(whitened) * _FIRST_COMPANIONS:
         squares, _ = _nearest_of(whitened, left, _spaced(len(whitened), n_others))
         left, n_others = left[squares > reach**2], 4 * n_others
     return np.asarray(left[_nearest_other(whitened, left, np.eye(whitened.shape[1])) > reach])
