@@ -16,7 +16,7 @@ from mixoracle import (
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import AssumptionWarning
 from mixoracle.inference import start
-from mixoracle.mixtures import mixture, segmentation
+from mixoracle.mixtures import isolation, mixture, segmentation
 from mixoracle.oracles.kmeans import tasks
 
 
