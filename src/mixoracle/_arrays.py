@@ -142,3 +142,16 @@ def row_maxima(table: Floats) -> Floats:
 def row_sums(table: Floats) -> Floats:
     """The sum (N,) of each row of (N, k), as a product: for few columns that is quicker."""
     return np.asarray(table @ np.ones(table.shape[1]))
+
+
+def rows_with_missing(block: Floats) -> Bools:
+    """Which rows of (N, d) have a missing value, (N,); quick where none has.
+
+    Examples
+    --------
+    >>> rows_with_missing(np.array([[1.0, np.nan], [5.0, 2.0]])).tolist()
+    [True, False]
+    """
+    if not np.isnan(block).any():
+        return np.zeros(len(block), dtype=bool)
+    return np.asarray(np.isnan(block).any(axis=1))

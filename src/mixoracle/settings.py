@@ -44,7 +44,7 @@ class Budget:
     # Pieces that k-means cuts a block into at first; twice as many if that was too few.
     first_pieces: int = 32
     # Later iterations of k-means hardly move the borders of its pieces.
-    kmeans_iterations: int = 10
+    kmeans_iterations: int = 5
     # Rows, for each of its starts, among which k-means looks for them.
     rows_per_start: int = 50
     # Rows that might be the next start; the one that leaves least distance is taken.

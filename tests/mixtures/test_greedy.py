@@ -17,9 +17,8 @@ class Clusters:
     def gains(self, first, second):
         return -np.abs(self.values[first] - self.values[second])
 
-    def merge(self, kept, absorbed, rest):
+    def merge(self, kept, absorbed):
         self.values[kept] += self.values[absorbed]
-        return self.gains(rest, kept)
 
 
 def by_brute_force(values, members):
@@ -31,7 +30,7 @@ def by_brute_force(values, members):
         best = int(np.argmax(gains))
         kept, absorbed = pairs[best]
         merges.append((kept, absorbed, gains[best]))
-        clusters.merge(kept, absorbed, np.array([], dtype=np.int64))
+        clusters.merge(kept, absorbed)
         alive.remove(absorbed)
     return merges
 
@@ -68,3 +67,36 @@ def test_what_may_merge_is_not_changed():
 def test_where_there_is_no_pair_nothing_is_merged(n):
     clusters = Clusters([0.0] * n)
     assert list(greedy_merges(n, clusters.gains, clusters.merge)) == []
+
+
+class Groups:
+    """Rows that are merged to groups; a merge gains if both are of one kind."""
+
+    def __init__(self, kinds):
+        self.kinds = np.array(kinds)
+        self.sizes = np.ones(len(kinds))
+        self.n_calls = 0
+
+    def gains(self, first, second):
+        self.n_calls += 1
+        same = self.kinds[first] == self.kinds[second]
+        return np.where(same, 1.0, -10.0) * (self.sizes[first] + self.sizes[second])
+
+    def merge(self, kept, absorbed):
+        self.sizes[kept] += self.sizes[absorbed]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=24))
+def test_several_at_once_make_the_same_groups_in_fewer_rounds(kinds):
+    """As long as a merge gains; each of the others is the best one when it is made."""
+    groups = Groups(kinds)
+    merges = list(greedy_merges(len(kinds), groups.gains, groups.merge, several=True))
+    assert len(merges) == len(kinds) - 1
+    n_kinds = len(set(kinds))
+    assert [gain > 0 for *_, gain in merges] == [True] * (len(kinds) - n_kinds) + [False] * (
+        n_kinds - 1
+    )
+    assert all(kept < absorbed for kept, absorbed, _ in merges)
+    one_by_one = Groups(kinds)
+    list(greedy_merges(len(kinds), one_by_one.gains, one_by_one.merge))
+    assert groups.n_calls <= one_by_one.n_calls

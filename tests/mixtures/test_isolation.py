@@ -40,16 +40,37 @@ def test_a_small_component_is_kept(seed, n_rows, n_small):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_row_is_suspected_as_if_all_had_been_looked_at(seed):
-    """The shortcut through rows that are known changes nothing but the quartiles' sample."""
+def test_rows_are_suspect_by_the_distances_of_all(seed):
     block, rng = blobs(seed, 2_000, 4)
     block[:30] = 100.0 * rng.normal(size=(30, 4))
-    found = isolation._suspects(block, Settings(Budget(shape_rows=2_000)))
+    everyone = np.arange(2_000)
+    found = isolation._are_suspect(block, everyone, Settings(Budget(shape_rows=2_000)))
     distances = np.sort(np.linalg.norm(block[:, None] - block[None], axis=2), axis=1)
     scale = np.log(distances[:, 8])
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
     expected = np.log(distances[:, 1]) > middle + 4.0 * (high - low) / 1.349
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_are_apart_are_found_as_if_all_had_been_compared(seed):
+    block, _ = blobs(seed, 1_500, 3)
+    distances = np.sort(np.linalg.norm(block[:, None] - block[None], axis=2), axis=1)
+    reach = float(np.quantile(distances[:, 1], 0.97))
+    found = isolation._apart(block, reach)
+    np.testing.assert_array_equal(found, np.flatnonzero(distances[:, 1] > reach))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("centres", [4, 24, 48])
+def test_many_wrong_rows_among_many_components_do_not_hide_each_other(seed, centres):
+    """What is close by is not measured by the wrong rows, nor by rows of other components."""
+    block, rng = blobs(seed, 4_000, 4, centres)
+    wrong = rng.choice(4_000, 400, replace=False)
+    block[wrong] = 400.0 * rng.normal(size=(400, 4))
+    found = isolated(block)
+    assert found[wrong].mean() >= 0.95
+    assert not np.delete(found, wrong).any()
 
 
 @pytest.mark.parametrize("size", [1e3, 1e9, 1e15])

@@ -185,7 +185,7 @@ def test_fine_levels_are_looked_at_where_coarse_ones_fall_behind():
     block = standardised(np.repeat(np.arange(12.0), 40)[:, None] + 0.1 * rng.normal(size=(480, 1)))
     family = GaussianFamily(1)
     statistics = pool(family.features(block), np.repeat(np.arange(24), 20), 24)
-    assert merge_pieces(statistics, family, CutPieces(), 6).n_components == 1
+    assert merge_pieces(statistics, family, CutPieces(), 4).n_components == 1
     assert merge_pieces(statistics, family, CutPieces()).n_components == 12
 
 

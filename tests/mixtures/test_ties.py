@@ -12,7 +12,7 @@ from mixoracle.mixtures.ties import (
     rounding_step,
     rounding_steps,
     spread_by,
-    tied_columns,
+    ties_and_quantiles,
     without_copies,
 )
 
@@ -188,4 +188,6 @@ def test_a_sensor_that_reads_zero_now_and_then_makes_no_cause(seed):
 
 def test_columns_with_a_number_twice_are_known():
     values = np.array([[1.0, np.nan, 0.1], [2.0, np.nan, 0.2], [1.0, 3.0, 0.3]])
-    assert tied_columns(values).tolist() == [True, False, False]
+    tied, quantiles = ties_and_quantiles(values, (0.0, 0.5, 1.0))
+    assert tied.tolist() == [True, False, False]
+    np.testing.assert_array_equal(quantiles, [[1.0, 1.0, 2.0], [3.0, 3.0, 3.0], [0.1, 0.2, 0.3]])

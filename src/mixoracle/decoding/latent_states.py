@@ -101,14 +101,13 @@ class _Child:
         change = change - self._evidence[one, other] - self._evidence[two, other]
         return np.bincount(pair, change, len(first)).astype(np.float64)
 
-    def merge(self, kept: int, absorbed: int) -> None:
-        """Make two states one."""
+    def merge(self, kept: Integers, absorbed: Integers) -> None:
+        """Make one state of each of these pairs."""
         self._pooled[kept] += self._pooled[absorbed]
         self._seen[kept] |= self._seen[absorbed]
-        seen = self._seen[kept]
-        self._evidence[kept, seen] = self._family.log_evidence(
-            self._pooled[kept, seen], self._prior
-        )
+        pair, other = np.nonzero(self._seen[kept])
+        pooled = self._pooled[kept[pair], other]
+        self._evidence[kept[pair], other] = self._family.log_evidence(pooled, self._prior)
 
 
 class _JointStates:
@@ -125,8 +124,8 @@ class _JointStates:
         change = log_merge_bonus(one, two)
         return np.bincount(pair, change, len(first)).astype(np.float64)
 
-    def merge(self, kept: int, absorbed: int) -> None:
-        """Make two states one."""
+    def merge(self, kept: Integers, absorbed: Integers) -> None:
+        """Make one state of each of these pairs."""
         self._rows[kept] += self._rows[absorbed]
 
 
@@ -141,10 +140,9 @@ def _merge_greedily(
     def gains(first: Integers, second: Integers) -> Floats:
         return np.asarray(sum(term.gain(first, second) for term in terms))
 
-    def merge(kept: int, absorbed: int, rest: Integers) -> Floats:
+    def merge(kept: Integers, absorbed: Integers) -> None:
         for term in terms:
             term.merge(kept, absorbed)
-        return gains(np.minimum(rest, kept), np.maximum(rest, kept))
 
     merged = np.arange(n_states)
     merges = greedy_merges(n_states, gains, merge, may_merge)

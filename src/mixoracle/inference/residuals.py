@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, rows_with_missing
 from mixoracle.assumptions import Verdict
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.tails import tail_error, typical_tails
@@ -43,7 +43,7 @@ def check(
     codes = codes_of_parents(refinement.states[rows], graph.adjacency, graph.domain_sizes)
     encoders = [prepared.encoders[place] for place in prepared.places]
     blocks = [prepared.blocks[place][rows] for place in prepared.places]
-    missing = [np.isnan(block).any(axis=1) for block in blocks]
+    missing = [rows_with_missing(block) for block in blocks]
     residual = [
         whitened(encoder.family.embedding(block), code, gaps)
         for encoder, block, code, gaps in zip(encoders, blocks, codes.T, missing, strict=True)
@@ -110,7 +110,7 @@ class _Tails(NamedTuple):
 
 def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> _Tails | None:
     """The median over a variable's components of how heavy their tails are."""
-    whole = np.flatnonzero(~np.isnan(block).any(axis=1))
+    whole = np.flatnonzero(~rows_with_missing(block))
     order = whole[np.argsort(codes[whole], kind="stable")]
     inside = np.split(block[order], np.flatnonzero(np.diff(codes[order])) + 1)
     ratios = [(typical_tails(rows, settings), len(rows)) for rows in inside]

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, rows_with_missing
 from mixoracle.assumptions import Verdict
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.inference import succession
@@ -111,7 +111,7 @@ def _has_gaps(prepared: Prepared) -> Bools:
     """Which rows have a missing value, (N,)."""
     gaps = np.zeros(prepared.n_samples, dtype=bool)
     for block in prepared.blocks:
-        gaps |= np.isnan(block).any(axis=1)
+        gaps |= rows_with_missing(block)
     return gaps
 
 

@@ -46,11 +46,15 @@ def _means(block: Floats, labels: Integers, n_labels: int) -> Floats:
 
 def _log_fit(block: Floats) -> float:
     """The mean log density of rows given the one before, up to a constant."""
-    before, after = (rows - rows.mean(axis=0) for rows in (block[:-1], block[1:]))
+    before, after = block[:-1], block[1:]
+    first, last = before.mean(axis=0), after.mean(axis=0)
+    n_pairs = len(before)
+    own = before.T @ before / n_pairs - np.outer(first, first)
+    across = before.T @ after / n_pairs - np.outer(first, last)
     # Columns that are determined by others have no slopes of their own.
-    slopes = np.linalg.lstsq(before.T @ before, before.T @ after, rcond=None)[0]
-    left = after - before @ slopes
-    return float(-0.5 * np.linalg.slogdet(np.atleast_2d(left.T @ left / len(left)))[1])
+    slopes = np.linalg.lstsq(own, across, rcond=None)[0]
+    left = after.T @ after / n_pairs - np.outer(last, last) - across.T @ slopes
+    return float(-0.5 * np.linalg.slogdet(np.atleast_2d(left))[1])
 
 
 def _cost(states: Integers) -> float:

@@ -12,9 +12,11 @@ Assumes nothing of the labels; components that merely overlap show none of the s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats
+from mixoracle._arrays import Bools, Floats, Integers, rows_with_missing
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.labels.labelling import Labelling, Rows, log_densities, members
 from mixoracle.labels.together import are_shattered
@@ -34,9 +36,12 @@ def is_family_wrong(rows: Rows, labelling: Labelling, settings: Settings) -> boo
     for i, variable in enumerate(rows):
         if not variable.shows_shape:
             continue
-        whole = ~np.isnan(variable.block).any(axis=1)
-        shares = _shares(labelling, i)[whole]
-        if nats_against_normal(variable.block[whole], shares, settings.priors.rows_to_judge) > 0:
+        whole = np.flatnonzero(~rows_with_missing(variable.block))
+        nats = (
+            nats_against_normal(variable.block[some], shares, settings.priors.rows_to_judge)
+            for some, shares in _shares(labelling, i, whole)
+        )
+        if sum(nats) > 0:
             return True
     return False
 
@@ -54,7 +59,7 @@ def are_cut_through(rows: Rows, labelling: Labelling, settings: Settings) -> boo
     """Whether components over X are pieces of ones within which variables are dependent."""
     if not all(variable.shows_shape for variable in rows):
         return False
-    has_missing = np.stack([np.isnan(variable.block).any(axis=1) for variable in rows], axis=1)
+    has_missing = np.stack([rows_with_missing(variable.block) for variable in rows], axis=1)
     left = [
         whitened(variable.embedding, labelling.labels[:, i], has_missing[:, i])
         for i, variable in enumerate(rows)
@@ -89,10 +94,19 @@ def _beyond_doubt(rows: Rows, alone: Labelling, settings: Settings) -> Bools:
     return sure
 
 
-def _shares(labelling: Labelling, variable: int) -> Floats:
-    """The share (N, k) of each row in each component of one variable."""
+def _shares(
+    labelling: Labelling, variable: int, rows: Integers
+) -> Iterator[tuple[Integers, Floats]]:
+    """Some of these rows with their share (N, k) in components of one variable, until all had it.
+
+    Rows that are in one component as a whole come with those of that component.
+    """
     if labelling.joint is None:
-        labels = labelling.labels[:, variable]
-        return np.eye(int(labels.max()) + 1)[labels]
-    labels = labelling.joint.labels[:, variable]
-    return np.asarray(labelling.joint.responsibilities @ np.eye(int(labels.max()) + 1)[labels])
+        labels = labelling.labels[rows, variable]
+        order = np.argsort(labels, kind="stable")
+        for own in np.split(rows[order], np.cumsum(np.bincount(labels))[:-1]):
+            yield own, np.ones((len(own), 1))
+    else:
+        labels = labelling.joint.labels[:, variable]
+        in_each = np.eye(int(labels.max()) + 1)[labels]
+        yield rows, labelling.joint.responsibilities[rows] @ in_each

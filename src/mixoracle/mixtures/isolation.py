@@ -3,11 +3,13 @@
 One value out of place in a thousand looks, to any mixture, like a component of its own, and each
 such component is a hidden state that does not exist. A row that belongs to some component has
 others close by, however small the component is; a row that was measured or copied wrongly has
-none. Rows are suspect if their nearest neighbour is further away than nearly all eighth ones are,
-on a logarithmic scale and by the quartiles of all rows [1]_. A suspect stands alone if no other row
-is within the distance that two rows of one component have, by the scatter within the components
-of all rows that are not suspect. Such a value is a missing value and nothing more: the other
-variables of the same row still count.
+none. A row stands alone if no other row is within the distance that two rows of one component
+have, by the scatter within components, and if its nearest neighbour is further away than nearly all
+eighth ones are, on a logarithmic scale and by the quartiles of all rows [1]_. Such a value is a
+missing value and nothing more: the other variables of the same row still count.
+
+Nearly every row has company by the scatter of rows that are close to each other, which is smaller
+than that of components and quick to find. Only the others are looked at further.
 
 Assumes that the components of one variable do not differ in scale by orders of magnitude: a
 component that is very much wider than the others looks isolated in every row. It is kept if it
@@ -25,7 +27,7 @@ import numpy as np
 from scipy.spatial import KDTree
 from scipy.stats import chi2
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, row_sums, rows_with_missing
 from mixoracle.families.base import Family
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.rows import VariableRows
@@ -36,12 +38,15 @@ from mixoracle.settings import Settings
 _NORMAL_QUARTILES = 1.349
 # The same rows are cut in the same way whatever else is drawn: no seed decides what is set aside.
 _SEED = 0
-# A neighbour may be so many times further away, beyond once, than the nearest one.
-_NEAR_ENOUGH = 2.0
-# Cubes of the grid are numbered up to here; rows further out count as by themselves.
-_FAR_AWAY = 2**30
+# Rows that all others are compared with at first; then four times as many, and so on.
+_FIRST_COMPANIONS = 64
+# Of rows and the closest of these few, so many are surely of one component: a fifth of the rows may
+# be outlying, and another fifth in components that none of the few is in.
+_SURELY_CLOSE = 0.6
+# So many distances are computed at a time, which stay in the cache: 512 kB.
+_DISTANCES_AT_ONCE = 65_536
 # So few rows are compared with all others quicker than a tree of these is made.
-_FEW = 16
+_FEW = 64
 # Leaves of a tree hold so many rows: made sooner than with the default's 10, and asked as soon.
 _LEAF = 32
 
@@ -49,15 +54,13 @@ _LEAF = 32
 def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> Bools:
     """Which rows of a variable's coordinates (N, d) stand alone; never one with missing values."""
     alone = np.zeros(len(block), dtype=bool)
-    whole = np.flatnonzero(~np.isnan(block).any(axis=1))
+    whole = np.flatnonzero(~rows_with_missing(block))
     distinct, member = _distinct(block[whole])
     if len(distinct) <= settings.priors.rows_per_component:
         return alone
-    far = _suspects(distinct, settings)
-    if far.any():
-        far[far] = _without_company(distinct, far, family, settings)
-    if far[member].sum() <= settings.priors.set_aside_share * len(block):
-        alone[whole[far[member]]] = True
+    far = _without_company(distinct, family, settings)
+    if np.isin(member, far).sum() <= settings.priors.set_aside_share * len(block):
+        alone[whole[np.isin(member, far)]] = True
     return alone
 
 
@@ -69,12 +72,30 @@ def _distinct(block: Floats) -> tuple[Floats, Integers]:
     return distinct, member.ravel()
 
 
-def _suspects(block: Floats, settings: Settings) -> Bools:
-    """Rows whose nearest neighbour is further away than all but an extreme eighth one.
+def _without_company(block: Floats, family: Family, settings: Settings) -> Integers:
+    """The places of rows far from all others, by a scatter that is larger from step to step."""
+    # Twice a χ² variable is the squared distance of two rows of one normal component.
+    reach = np.sqrt(2.0 * chi2.ppf(1.0 - settings.priors.false_alarm, block.shape[1]))
+    left = _apart(block @ _whitening(_differences(block, settings), settings), reach)
+    if not len(left):
+        return left
+    some = _at_most(np.delete(block, left, axis=0), settings.budget.shape_rows)
+    rows = VariableRows(family, some, family.features(some), None, shows_shape=False)
+    whitening = _whitening_within(some, pieces_of(rows, settings), 0, settings)
+    left = left[_nearest_other(block, left, whitening) > reach]
+    if len(left):
+        left = left[_are_suspect(block, left, settings)]
+    if len(left):
+        labels, _ = segment(rows, settings.components_of_one(len(some)), _SEED, settings)
+        whitening = _whitening_within(some, labels, int(labels.max()) + 1, settings)
+        left = left[_nearest_other(block, left, whitening) > reach]
+    return np.asarray(left)
 
-    Extreme is by the quartiles of the logarithm, which show in some of the rows. Two rows in one
-    small cube have neighbours enough, and so has a row that is close to one of those with their
-    own neighbours close by; only the few others are looked at themselves.
+
+def _are_suspect(block: Floats, places: Integers, settings: Settings) -> Bools:
+    """Which rows at these places have a nearest neighbour further away than an extreme eighth one.
+
+    Extreme is by the quartiles of the logarithm, which show in some of the rows.
     """
     tree = _tree(_at_most(block, settings.budget.search_rows))
     some = _at_most(block, settings.budget.shape_rows)
@@ -82,27 +103,48 @@ def _suspects(block: Floats, settings: Settings) -> Bools:
     scale = np.log(np.maximum(known, np.finfo(float).tiny))
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
     limit = np.exp(middle + settings.priors.isolation * (high - low) / _NORMAL_QUARTILES)
-    far = _by_itself(block, limit / np.sqrt(block.shape[1]))
-    # A neighbour that is not the nearest will do: whoever has none is looked at again.
-    to_known, which = _tree(some).query(block[far], eps=_NEAR_ENOUGH)
-    far[far] = np.asarray(to_known + known[which] > limit)
-    far[far] = _distance(tree, block[far], 1) > limit
-    return far
+    return np.asarray(_distance(tree, block[places], 1) > limit)
 
 
-def _by_itself(block: Floats, side: float) -> Bools:
-    """Which rows (N,) have a cube of a grid with this side to themselves.
+def _differences(block: Floats, settings: Settings) -> Floats:
+    """How rows differ from others close by, which are of their component."""
+    some = _spaced(len(block), settings.budget.shape_rows)
+    others = _spaced(len(block), _FIRST_COMPANIONS)
+    squares, nearest = _nearest_of(block, some, others)
+    close = squares <= np.quantile(squares, _SURELY_CLOSE)
+    return np.asarray(block[some[close]] - block[others[nearest[close]]])
 
-    The whole numbers of a cube are mixed to one by odd factors. Should two cubes get the same,
-    which is next to impossible, their rows seem to be together.
+
+def _apart(whitened: Floats, reach: float) -> Integers:
+    """The places of rows with no other within reach: compared with few at first, then with all."""
+    left, n_others = np.arange(len(whitened)), _FIRST_COMPANIONS
+    # As long as it is no more work than the first time; else a tree of all rows is quicker.
+    while len(left) > _FEW and len(left) * n_others <= len(whitened) * _FIRST_COMPANIONS:
+        squares, _ = _nearest_of(whitened, left, _spaced(len(whitened), n_others))
+        left, n_others = left[squares > reach**2], 4 * n_others
+    return np.asarray(left[_nearest_other(whitened, left, np.eye(whitened.shape[1])) > reach])
+
+
+def _nearest_of(block: Floats, places: Integers, others: Integers) -> tuple[Floats, Integers]:
+    """The squared distance of rows to the nearest of some others, and which of these it is.
+
+    ``others`` are places in ascending order; no row is its own neighbour.
     """
-    with np.errstate(over="ignore"):
-        cubes = np.floor(block / side)
-    outside = np.asarray((np.abs(cubes) > _FAR_AWAY).any(axis=1))
-    factors = np.random.default_rng(_SEED).integers(_FAR_AWAY, size=block.shape[1]) * 2 + 1
-    mixed = np.where(outside[:, None], 0.0, cubes).astype(np.int64) @ factors
-    _, member, counts = np.unique(mixed, return_inverse=True, return_counts=True)
-    return np.asarray(outside | (counts[member] == 1))
+    rows, candidates = block[places], block[others]
+    half_squares = 0.5 * row_sums(candidates**2)
+    itself = np.minimum(np.searchsorted(others, places), len(others) - 1)
+    is_other = others[itself] == places
+    nearest, nearness = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
+    at_once = max(1, _DISTANCES_AT_ONCE // len(others))
+    for begin in range(0, len(rows), at_once):
+        some = slice(begin, begin + at_once)
+        near = rows[some] @ candidates.T
+        near -= half_squares
+        among = np.flatnonzero(is_other[some])
+        near[among, itself[some][among]] = -np.inf
+        nearest[some] = near.argmax(axis=1)
+        nearness[some] = near[np.arange(len(near)), nearest[some]]
+    return row_sums(rows**2) - 2.0 * nearness, nearest
 
 
 def _tree(rows: Floats) -> KDTree:
@@ -115,48 +157,35 @@ def _distance(tree: KDTree, rows: Floats, neighbour: int) -> Floats:
     return np.asarray(tree.query(rows, k=[neighbour + 1])[0])[:, 0]
 
 
-def _without_company(block: Floats, suspects: Bools, family: Family, settings: Settings) -> Bools:
-    """Which of the suspects have no other row as near as the rows of one component are.
-
-    Pieces scatter less than the components that they are cut from. So components are looked for
-    only if a suspect is far from all others by the scatter of pieces.
-    """
-    some = _at_most(block[~suspects], settings.budget.shape_rows)
-    rows = VariableRows(family, some, family.features(some), None, shows_shape=False)
-    # Twice a χ² variable is the squared distance of two rows of one normal component.
-    reach = np.sqrt(2.0 * chi2.ppf(1.0 - settings.priors.false_alarm, block.shape[1]))
-    places = np.flatnonzero(suspects)
-    pieces = pieces_of(rows, settings)
-    whitening = _whitening(some, pieces, 0, settings)
-    alone = np.asarray(_nearest_other(block, places, whitening) > reach)
-    if alone.any():
-        labels, _ = segment(rows, settings.components_of_one(len(some)), _SEED, settings)
-        whitening = _whitening(some, labels, int(labels.max()) + 1, settings)
-        alone[alone] = _nearest_other(block, places[alone], whitening) > reach
-    return alone
-
-
 def _nearest_other(block: Floats, places: Integers, whitening: Floats) -> Floats:
     """How far the rows at these places are from the nearest other row, when whitened."""
     whitened = block @ whitening
     if len(places) > _FEW:
         return _distance(_tree(whitened), whitened[places], 1)
-    squares = (((whitened - row) ** 2).sum(axis=1) for row in whitened[places])
-    return np.sqrt([np.partition(held, 1)[1] for held in squares])
+    return np.sqrt(np.maximum(_nearest_of(whitened, places, np.arange(len(block)))[0], 0.0))
 
 
-def _whitening(block: Floats, labels: Integers, n_means: int, settings: Settings) -> Floats:
+def _whitening_within(block: Floats, labels: Integers, n_means: int, settings: Settings) -> Floats:
     """The matrix that makes the scatter of rows within these labels that of a sphere.
 
     ``n_means`` is how many degrees of freedom their means take.
     """
     sizes = np.bincount(labels)
     residual = block - (pool(block, labels, len(sizes)) / sizes[:, None])[labels]
-    scatter = residual.T @ residual / max(1, len(block) - n_means)
-    values, vectors = np.linalg.eigh(scatter)
+    return _whitening(residual * np.sqrt(len(block) / max(1, len(block) - n_means)), settings)
+
+
+def _whitening(residual: Floats, settings: Settings) -> Floats:
+    """The matrix that makes the scatter of residuals that of a sphere."""
+    values, vectors = np.linalg.eigh(residual.T @ residual / max(1, len(residual)))
     return np.asarray(vectors / np.sqrt(np.maximum(values, settings.priors.variance_floor)))
 
 
 def _at_most(block: Floats, n_rows: int) -> Floats:
     """Evenly spaced rows, about so many."""
-    return block[:: max(1, len(block) // n_rows)]
+    return block[_spaced(len(block), n_rows)]
+
+
+def _spaced(n_rows: int, about: int) -> Integers:
+    """About so many places, evenly spaced."""
+    return np.arange(0, n_rows, max(1, n_rows // about))

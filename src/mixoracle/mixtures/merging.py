@@ -31,6 +31,9 @@ from mixoracle.model.joint_states import numbered
 
 # Up to so many columns are added up one by one, which is quicker than making a sparse matrix.
 _FEW_FEATURES = 4
+# Nats for each piece that its evidence may rise by at most under the prior of another level: a
+# prior is worth a few rows.
+_PRIOR_IS_WORTH = 50.0
 
 
 @dataclass(frozen=True)
@@ -108,21 +111,21 @@ def merge_pieces(
     max_components: int | None = None,
 ) -> Merging:
     """Decide which pieces are one component; ``statistics`` is (n_pieces, n_features)."""
-    first_level = max(0, len(statistics) - (max_components or len(statistics)))
+    fewest_merges = max(0, len(statistics) - (max_components or len(statistics)))
     prior = family.prior(statistics)
     best_score, best = -np.inf, None
     for _ in range(pieces.rounds):
-        path = _merge_path(statistics, family, prior, pieces)
-        levels = _score_levels(statistics, family, path, pieces, first_level)
+        path, n_expected = _merge_path(statistics, family, prior, pieces, fewest_merges)
+        levels = _score_levels(statistics, family, path, pieces, fewest_merges)
         chosen = max(levels, key=lambda level: (level.score, -level.n_merges))
         if best is not None and chosen.score <= best_score:
             break
         best_score, prior = chosen.score, chosen.prior
         share = np.exp(np.array([level.score for level in levels]) - chosen.score)
-        groups = _groups_at(path, chosen.n_merges)
+        groups = _groups_at(path, chosen.n_merges, len(statistics))
         best = Merging(groups, prior, float(1.0 / share.sum()))
-        if chosen.n_merges == 0:
-            break  # the prior is that of all pieces again, so the path would be the same
+        if chosen.n_merges == n_expected:
+            break  # both priors end at this level, and a search with its own would end there, too
     assert best is not None  # the first round always sets it
     return best
 
@@ -138,30 +141,38 @@ def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
 
 
 def _merge_path(
-    statistics: Floats, family: Family, prior: Prior, pieces: CutPieces | KnownPieces
-) -> list[tuple[int, int]]:
-    """The greedy sequence of merges (kept, absorbed) down to a single piece."""
+    statistics: Floats,
+    family: Family,
+    prior: Prior,
+    pieces: CutPieces | KnownPieces,
+    fewest_merges: int,
+) -> tuple[list[tuple[int, int]], int]:
+    """The greedy sequence of merges (kept, absorbed), and after how many the evidence is largest.
+
+    It ends at a single piece, or where so much is lost that no level from there on can be best.
+    """
     current = statistics.copy()
     evidence = family.log_evidence(current, prior)
 
-    def gains_with(one: Integers | int, other: Integers, joint: Floats) -> Floats:
-        bonus = pieces.merge_bonus(current[one, 0], current[other, 0])
-        return np.asarray(joint - evidence[one] - evidence[other] + bonus)
-
     def gains(first: Integers, second: Integers) -> Floats:
         joint = family.log_evidence(current[first] + current[second], prior)
-        return gains_with(first, second, joint)
+        bonus = pieces.merge_bonus(current[first, 0], current[second, 0])
+        return np.asarray(joint - evidence[first] - evidence[second] + bonus)
 
-    def merge(kept: int, absorbed: int, rest: Integers) -> Floats:
+    def merge(kept: Integers, absorbed: Integers) -> None:
         current[kept] += current[absorbed]
-        # The merged piece itself and its unions with all others, in one call.
-        unions = current.take(np.append(rest, kept), axis=0)
-        unions[:-1] += current[kept]
-        joint = family.log_evidence(unions, prior)
-        evidence[kept] = joint[-1]
-        return gains_with(kept, rest, joint[:-1])
+        evidence[kept] = family.log_evidence(current[kept], prior)
 
-    return [(kept, absorbed) for kept, absorbed, _ in greedy_merges(len(current), gains, merge)]
+    path: list[tuple[int, int]] = []
+    gained, most, best = 0.0, 0.0, 0
+    for kept, absorbed, gain in greedy_merges(len(current), gains, merge, several=True):
+        path.append((kept, absorbed))
+        gained += gain
+        if gained > most or len(path) <= fewest_merges:
+            most, best = gained, len(path)
+        elif most - gained > _PRIOR_IS_WORTH * len(current):
+            break
+    return path, best
 
 
 @dataclass(frozen=True)
@@ -202,8 +213,8 @@ def _score_levels(
     ]
 
 
-def _groups_at(path: list[tuple[int, int]], level: int) -> Integers:
-    groups = np.arange(len(path) + 1)
+def _groups_at(path: list[tuple[int, int]], level: int, n_pieces: int) -> Integers:
+    groups = np.arange(n_pieces)
     for kept, absorbed in path[:level]:
         groups[groups == absorbed] = kept
     return numbered(groups)

@@ -29,7 +29,7 @@ from mixoracle.mixtures.coded import CodedRows
 from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
 from mixoracle.mixtures.isolation import isolated
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.ties import rounding_steps, spread_by, tied_columns
+from mixoracle.mixtures.ties import rounding_steps, spread_by, ties_and_quantiles
 from mixoracle.model.reading import without_repeated
 from mixoracle.observations import Observations
 from mixoracle.settings import Settings
@@ -158,11 +158,17 @@ def prepare(
     observations, columns = read_columns(observations, families, exposed)
     _warn_of_empty_rows(observations)
     _warn_of_rounding(observations, columns)
-    tied = tied_columns(observations.values)
+    tied, quantiles = ties_and_quantiles(observations.values, _KEY_QUANTILES)
     columns = with_repeated(columns, observations, tied) if set_aside else columns
     seen = _measured(observations, columns)
     scores = _row_scores(observations)
-    keyed = [_order_columns(block, scores) for block in seen]
+    if any(column.repeated for column in columns):
+        quantiles = ties_and_quantiles(np.hstack(seen), _KEY_QUANTILES)[1]
+    firsts = np.cumsum([0, *observations.widths[:-1]])
+    keyed = [
+        _order_columns(block, own, scores)
+        for block, own in zip(seen, np.split(quantiles, firsts[1:]), strict=True)
+    ]
     variables = np.array(sorted(range(len(keyed)), key=lambda i: keyed[i][1]), dtype=np.int64)
     rows = _order_rows(seen[i][:, keyed[i][0]] for i in variables)
     read_as = [_columns_of(columns, int(i), keyed[i][0]) for i in variables]
@@ -171,7 +177,7 @@ def prepare(
     judged = [place for place, encoder in enumerate(fitted) if encoder.is_shape_judged]
     alone = np.zeros((len(rows), len(variables)), dtype=bool)
     rounding = [np.zeros(block.shape[1]) for block in seen]
-    repeats = np.logical_or.reduceat(tied, np.cumsum([0, *observations.widths[:-1]]))
+    repeats = np.logical_or.reduceat(tied, firsts)
     for place in (place for place in judged if repeats[variables[place]]):
         steps = rounding_steps(values[place])
         if steps.any():
@@ -312,25 +318,30 @@ def _row_scores(observations: Observations) -> Floats | None:
 
 
 def _order_columns(
-    block: Floats, scores: Floats | None
+    block: Floats, quantiles: Floats, scores: Floats | None
 ) -> tuple[Integers, tuple[tuple[float, ...], ...]]:
-    """Columns in an order that their values alone decide, and the variable's own key."""
-    keys = []
-    for column in block.T:
-        seen = ~np.isnan(column)
-        values = column if seen.all() else column[seen]
-        places = [int(share * (len(values) - 1)) for share in _KEY_QUANTILES]
-        quantiles = np.partition(values, places)[places]
-        spread = quantiles[-1] - quantiles[0]
-        relative = (quantiles - quantiles[len(quantiles) // 2]) / (spread if spread > 0 else 1.0)
-        key = [float(value) for value in np.round(relative, _KEY_DIGITS)]
-        if scores is not None:
-            own = scores if seen.all() else scores[seen]
-            moments = [values.mean(), (values * own).mean(), (values * own**2).mean()]
-            key += [float(value) for value in np.round(moments, _KEY_DIGITS)]
-        keys.append(tuple(key))
+    """Columns in an order that their values alone decide, and the variable's own key.
+
+    ``quantiles`` (d, q) are those of its columns.
+    """
+    spread = quantiles[:, [-1]] - quantiles[:, [0]]
+    middle = quantiles[:, [quantiles.shape[1] // 2]]
+    relative = (quantiles - middle) / np.where(spread > 0, spread, 1.0)
+    keys = [tuple(own) for own in np.round(relative, _KEY_DIGITS).tolist()]
+    if scores is not None:
+        keys = [
+            key + _moments_with(scores, column) for key, column in zip(keys, block.T, strict=True)
+        ]
     order = np.array(sorted(range(len(keys)), key=lambda j: keys[j]), dtype=np.int64)
     return order, tuple(keys[j] for j in order)
+
+
+def _moments_with(scores: Floats, column: Floats) -> tuple[float, ...]:
+    """Moments of a column with the score of each row, where it has a value."""
+    seen = ~np.isnan(column)
+    values, own = column[seen], scores[seen]
+    moments = [values.mean(), (values * own).mean(), (values * own**2).mean()]
+    return tuple(np.round(moments, _KEY_DIGITS).tolist())
 
 
 def _order_rows(blocks: Iterable[Floats]) -> Integers:

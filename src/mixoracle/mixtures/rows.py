@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Floats, Integers, rows_with_missing
 from mixoracle.families.base import Family, Patterns
 from mixoracle.mixtures.dependence import whitened
 from mixoracle.model import ComponentSet
@@ -51,7 +51,7 @@ class VariableRows:
     def whitened(self) -> Floats:
         """The rows as uncorrelated coordinates."""
         alone = np.zeros(len(self.block), dtype=np.int64)
-        return whitened(self.embedding, alone, np.asarray(np.isnan(self.block).any(axis=1)))
+        return whitened(self.embedding, alone, rows_with_missing(self.block))
 
     def completed(self, labels: Integers, components: ComponentSet | None = None) -> Floats:
         """Counted features that may be added up, rows completed by the component of their label."""

@@ -1,9 +1,9 @@
 """One observed variable on its own: how many components, and which row is in which.
 
 k-means cuts the block into more pieces than it can have components, and the evidence merges them
-again. Where the answer comes near the number of pieces, there were too few, and it is asked again
-with twice as many. This is where the number of components of a single variable is decided; the
-other variables may correct it (:mod:`~mixoracle.labels`).
+again. Where the answer comes near the number of pieces, there were too few, and as many again are
+added. This is where the number of components of a single variable is decided; the other variables
+may correct it (:mod:`~mixoracle.labels`).
 
 References
 ----------
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Floats, Integers, row_sums
 from mixoracle.mixtures.merging import CutPieces, Merging, merge_pieces, pool
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.model.joint_states import numbered
@@ -86,14 +86,16 @@ def _segment_whole(
     affordable = max(1, 2 * len(embedding) // settings.priors.rows_per_component)
     limit = _at_most_distinct(min(2 * max_components, affordable), embedding)
     n_pieces = min(settings.budget.first_pieces, limit)
+    centres = None
     while True:
-        labels = cut(embedding, n_pieces, seed, settings)
+        labels = cut(embedding, n_pieces, seed, settings, centres)
         n_found = int(labels.max()) + 1
         pieces = pool(variable.counted, labels, n_found)
         merging = merge_pieces(pieces, variable.family, CutPieces(), max_components)
         if 2 * merging.n_components <= n_found or n_pieces >= limit:
             return merging.groups[labels], merging
         n_pieces = min(2 * n_pieces, limit)
+        centres = pool(embedding, labels, n_found) / np.bincount(labels)[:, None]
 
 
 def pieces_of(variable: VariableRows, settings: Settings) -> Integers:
@@ -105,13 +107,20 @@ def pieces_of(variable: VariableRows, settings: Settings) -> Integers:
 
 def _at_most_distinct(n_pieces: int, embedding: Floats) -> int:
     """No more pieces than there are different rows."""
-    if len(np.unique(embedding[:, 0])) >= n_pieces:
+    some = embedding[:: max(1, len(embedding) // (2 * n_pieces)), 0]
+    if len(np.unique(some)) >= n_pieces:
         return n_pieces
     return min(n_pieces, len(np.unique(embedding, axis=0)))
 
 
-def cut(block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()) -> Integers:
-    """k-means labels, numbered without gaps.
+def cut(
+    block: Floats,
+    n_pieces: int,
+    seed: int,
+    settings: Settings = Settings(),
+    begin: Floats | None = None,
+) -> Integers:
+    """k-means labels, numbered without gaps; further centres are added to those to ``begin`` with.
 
     Centres are found among some of the rows: where a piece ends is not known any better from
     more, and whatever has no row among them would not get a start of its own either.
@@ -120,37 +129,47 @@ def cut(block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()
         return np.zeros(len(block), dtype=np.int64)
     budget, rng = settings.budget, np.random.default_rng(seed)
     n_rows = budget.rows_per_start * max(n_pieces, budget.first_pieces)
-    some = block[:: max(1, len(block) // n_rows)]
-    centres = _spread_out(some, n_pieces, budget.start_trials, rng)
-    nearest = _nearest(some, centres)
+    some = block if len(block) <= n_rows else block[np.arange(n_rows) * len(block) // n_rows]
+    begin = some[rng.integers(len(some), size=1)] if begin is None else begin
+    centres = _spread_out(some, n_pieces, budget.start_trials, rng, begin)
+    nearest = _nearest(some, centres)[0]
     for _ in range(budget.kmeans_iterations):
         sizes = np.bincount(nearest, minlength=n_pieces)[:, None]
         # Rows that differ by rounding only can leave a piece empty; numbers close up.
         centres = np.where(sizes, pool(some, nearest, n_pieces) / np.maximum(sizes, 1), centres)
-        before, nearest = nearest, _nearest(some, centres)
+        before, nearest = nearest, _nearest(some, centres)[0]
         if np.array_equal(before, nearest):
             break
-    return numbered(nearest if len(some) == len(block) else _nearest(block, centres))
+    return numbered(nearest if len(some) == len(block) else _nearest(block, centres)[0])
 
 
-def _nearest(block: Floats, centres: Floats) -> Integers:
-    """The nearest centre of each row."""
+def _nearest(block: Floats, centres: Floats) -> tuple[Integers, Floats]:
+    """The nearest centre of each row, and its nearness.
+
+    That is half of what the squared length of the row exceeds its squared distance by.
+    """
     half_squares = 0.5 * (centres**2).sum(axis=1)
-    nearest = np.empty(len(block), dtype=np.int64)
+    nearest, nearness = np.empty(len(block), dtype=np.int64), np.empty(len(block))
     at_once = max(1, _DISTANCES_AT_ONCE // len(centres))
     for begin in range(0, len(block), at_once):
         rows = slice(begin, begin + at_once)
-        nearness = block[rows] @ centres.T
-        nearness -= half_squares
-        nearest[rows] = nearness.argmax(axis=1)
-    return nearest
+        near = block[rows] @ centres.T
+        near -= half_squares
+        nearest[rows] = near.argmax(axis=1)
+        nearness[rows] = near[np.arange(len(near)), nearest[rows]]
+    return nearest, nearness
 
 
-def _spread_out(block: Floats, n_starts: int, n_trials: int, rng: np.random.Generator) -> Floats:
-    """Rows far from each other: greedy k-means++ [1]_, which scikit-learn has too but slower."""
-    starts = [block[rng.integers(len(block))]]
-    squares = (block**2).sum(axis=1)
-    nearest = ((block - starts[0]) ** 2).sum(axis=1)
+def _spread_out(
+    block: Floats, n_starts: int, n_trials: int, rng: np.random.Generator, begin: Floats
+) -> Floats:
+    """Rows far from each other and from those to ``begin`` with: greedy k-means++ [1]_.
+
+    scikit-learn has it too but slower.
+    """
+    starts = list(begin)
+    squares = row_sums(block**2)
+    nearest = np.maximum(squares - 2.0 * _nearest(block, begin)[1], 0.0)
     twice = np.ascontiguousarray(-2.0 * block.T)
     while len(starts) < n_starts:
         cumulative = np.cumsum(nearest)

@@ -15,6 +15,7 @@ Assumes that columns with a few different values only were read as levels before
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
@@ -34,10 +35,19 @@ _SEED = 0
 _STICKS_OUT = 8
 
 
-def tied_columns(values: Floats) -> Bools:
-    """In which columns (N, d) two rows have the same number, (d,); missing values are none."""
-    ordered = (np.sort(column) for column in values.T)
-    return np.array([bool(np.any(held[1:] == held[:-1])) for held in ordered])
+def ties_and_quantiles(values: Floats, shares: Sequence[float]) -> tuple[Bools, Floats]:
+    """In which columns (N, d) two rows have the same number, (d,), and quantiles of each, (d, q).
+
+    Missing values are left out; ``shares`` (q,) are the shares of rows below the quantiles.
+    """
+    tied = np.zeros(values.shape[1], dtype=bool)
+    quantiles = np.empty((values.shape[1], len(shares)))
+    for c, column in enumerate(values.T):
+        held = np.sort(column)
+        held = held[: np.searchsorted(held, np.nan)]
+        tied[c] = np.any(held[1:] == held[:-1])
+        quantiles[c] = held[[int(share * (len(held) - 1)) for share in shares]]
+    return tied, quantiles
 
 
 def rounding_steps(block: Floats) -> Floats:

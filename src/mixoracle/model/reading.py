@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, row_maxima
+from mixoracle._arrays import Bools, Floats, row_maxima, rows_with_missing
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.exposure import Exposure
@@ -185,7 +185,7 @@ def unlike(model: LatentModel, reading: Reading, blocks: Sequence[Floats]) -> Bo
     answer = np.zeros((len(blocks[0]), len(blocks) + 1), dtype=bool)
     for rows, best, fit in _fits(model, blocks):
         for i, (block, limit) in enumerate(zip(blocks, reading.usual, strict=True)):
-            whole = ~np.isnan(block[rows]).any(axis=1)
+            whole = ~rows_with_missing(block[rows])
             answer[rows, i] = whole & (best[i] < limit)
         answer[rows, -1] = ~answer[rows].any(axis=1) & (fit < reading.together)
     return answer
@@ -240,7 +240,7 @@ def _least_likely(model: LatentModel, blocks: Sequence[Floats]) -> tuple[tuple[f
     least, together = np.full(len(blocks), np.inf), np.inf
     for rows, best, fit in _fits(model, blocks):
         for i, block in enumerate(blocks):
-            whole = ~np.isnan(block[rows]).any(axis=1)
+            whole = ~rows_with_missing(block[rows])
             least[i] = min(least[i], best[i][whole].min(initial=np.inf))
         together = min(together, fit.min(initial=np.inf))
     usual = np.where(np.isfinite(least), least, _NOTHING) - MARGIN

@@ -18,7 +18,7 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers, row_maxima, row_sums
+from mixoracle._arrays import Bools, Floats, Integers, row_maxima, row_sums, rows_with_missing
 from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
 from mixoracle.labels.labelling import Labelling, Rows, log_densities
 from mixoracle.labels.together import are_shattered
@@ -128,7 +128,7 @@ class LocalAnswer:
             whitened(
                 variable.embedding[some],
                 code,
-                np.asarray(np.isnan(variable.block[some]).any(axis=1)),
+                rows_with_missing(variable.block[some]),
             )
             for variable, code in zip(self.rows, codes.T, strict=True)
         ]
