@@ -164,12 +164,11 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
         from mixoracle.report.resampling import Resampled
         from mixoracle.report.run import run_record
 
+        held = None if support is None else Resampled.checked(support, self._fitted())
         observations = self.learned_rows() if X is None else self._observe(X)
         probabilities = self.predict_proba(observations)
         evidence = self._evidence(observations, probabilities)
-        if support is not None:
-            held = Resampled.of(support, self._fitted())
-            evidence = dataclasses.replace(evidence, support=held)
+        evidence = dataclasses.replace(evidence, support=held)
         source = {
             "file": "a table in memory",
             "sha256": hashlib.sha256(observations.values.tobytes()).hexdigest(),
