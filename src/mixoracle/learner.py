@@ -334,6 +334,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
             set_aside_=prepared.set_aside[copies],
+            _n_copies=len(copies) - int(copies.max()) - 1,
             resolution_=best.resolution,
             resolutions_=resolutions(found.candidates),
             n_starts_=found.n_starts,

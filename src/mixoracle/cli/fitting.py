@@ -109,8 +109,10 @@ def learn_into(
     run.update(remarks)
     result = Result(learner.model_, evidence, run)
     id_title = settings.get("id_column") or "row"
-    states = learner.states_ if given.chunked is None else None
-    write_result(folder, result, states, probabilities, given.ids, id_title)
+    # Of a table in chunks only a sample was seen.
+    in_memory = given.chunked is None
+    states, aside = (learner.states_, learner.set_aside_) if in_memory else (None, None)
+    write_result(folder, result, states, probabilities, given.ids, id_title, aside)
     if settings.get("alternatives"):
         _write_alternatives(folder, learner)
     return learner, result
