@@ -177,10 +177,13 @@ def write_result(
 def write_report(folder: Path, result: Result) -> None:
     """Write what can be made from the rest: ``report.html`` and ``graph.svg``."""
     from mixoracle.model.storage import write_atomically
+    from mixoracle.report.claims import sureness
     from mixoracle.report.html import render
     from mixoracle.report.svg import draw
 
-    pages = {REPORT_FILE: render(result), GRAPH_FILE: draw(result.model)}
+    evidence = result.evidence
+    sure = sureness(result.model, evidence.edges, evidence.drive_support)
+    pages = {REPORT_FILE: render(result), GRAPH_FILE: draw(result.model, sureness=sure)}
     for name, text in pages.items():
         write_atomically(folder / name, text.encode("utf-8"))
 
