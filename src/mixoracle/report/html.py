@@ -84,7 +84,7 @@ def render(result: Result) -> str:
         unsure=UNSURE,
         sure=SURE,
         joint_rows=[
-            (joint_state_names(model, states), p)
+            (joint_state_names(model, states), p, _interval(model, evidence, states))
             for states, p in likeliest_states(model, _MAX_STATES)
         ],
         n_joint=model.joint.n_joint,
@@ -234,6 +234,17 @@ def _alternative(evidence: Evidence, k: int) -> dict[str, Any]:
         picture = svg.draw(model, "The graph of another candidate", number=k + 2)
     drives = [[evidence.observed_names[i] for i in own] for own in other.drives]
     return {"held": other, "picture": picture, "drives": drives}
+
+
+def _interval(
+    model: LatentModel, evidence: Evidence, states: tuple[int, ...]
+) -> tuple[float, float] | None:
+    """Where the probability of a joint state lies in 95 % of the resamples; None without any."""
+    held = evidence.support
+    if held is None or held.joint_low is None or held.joint_high is None:
+        return None
+    place = int(np.ravel_multi_index(states, model.domain_sizes))
+    return held.joint_low[place], held.joint_high[place]
 
 
 def _measurement(model: LatentModel, evidence: Evidence, i: int) -> dict[str, Any]:
