@@ -206,8 +206,8 @@ def test_lines_and_legend_follow_how_sure_the_edges_are():
         "probably causes",
         "may cause",
         "may depend on each other, direction open",
-        "drives every measurement in the box",
-        "but maybe not this one",
+        "drives the other measurements in the box",
+        "may drive this measurement",
     ]
     chips = {e.get("data-observed"): e.find(f"{SVG}rect") for e in of_class(root, "chip")}
     assert [e.get("stroke-dasharray") for e in chips.values()] == [None, None, None, "1.6 3.6"]

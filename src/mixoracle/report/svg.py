@@ -24,6 +24,7 @@ from mixoracle.model import LatentModel
 from mixoracle.report.lettering import fitted, is_familiar, page_environment, width_of
 from mixoracle.report.sureness import (
     DASHES,
+    DRIVES,
     NO_FIGURES,
     Degree,
     Sureness,
@@ -325,16 +326,14 @@ def _legend_entries(model: LatentModel, sureness: Sureness) -> list[tuple[str, s
             if (known, degree) in found:
                 kind, strokes = "directed" if known else "undirected", dashes_of(degree, known)
                 entries.append((kind, _strokes(strokes), words_of(degree, known)))
-    if model.bipartite.any():
-        entries.append(("drives", "", "drives every measurement in the box"))
-    frames = {sureness.of_measurement(i) for i in range(model.n_observed)}
-    hedged = {
-        Degree.PROBABLE: "but this one only probably",
-        Degree.POSSIBLE: "but maybe not this one",
-    }
+    driven = [i for i in range(model.n_observed) if model.parents(i)]
+    frames = {sureness.of_measurement(i) for i in driven}
+    if Degree.SURE in frames:
+        which = "every measurement" if len(frames) == 1 else "the other measurements"
+        entries.append(("drives", "", f"drives {which} in the box"))
     entries += [
-        ("chip", _strokes(DASHES[degree]), said)
-        for degree, said in hedged.items()
+        ("chip", _strokes(DASHES[degree]), f"{DRIVES[degree]} this measurement")
+        for degree in (Degree.PROBABLE, Degree.POSSIBLE)
         if degree in frames
     ]
     return entries
