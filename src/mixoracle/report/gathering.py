@@ -32,6 +32,7 @@ from mixoracle.report.measurements import (
 from mixoracle.report.notes import notes_of
 from mixoracle.report.plain_words import plain_overall, plain_verdict, plain_words
 from mixoracle.report.states import certainty_of, path_of, sample_of, sampled_rows, strip_of
+from mixoracle.settings import Priors
 from mixoracle.trust.checks import FALSE_ALARM
 from mixoracle.trust.edges import pair_supports
 
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 MAX_PAIRS = 2000
 # A joint state that expects less than one case cannot be distinguished from an empty one.
 _FEWEST_CASES = 1.0
+# One that has more cases than a component needs to be seen, and more than this share, is not empty.
+_NEARLY_NONE = 0.001
 
 
 def gather(
@@ -128,8 +131,10 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     rare = []
     for latents, held in zip(families, tables, strict=True):
         cases = n_samples * held.table
-        is_rare = cases < _FEWEST_CASES
+        is_rare = np.zeros(cases.shape, dtype=bool)
         is_rare[tuple(held.nearly_empty().T)] = True
+        is_rare &= cases < max(Priors.rows_per_component, _NEARLY_NONE * n_samples)
+        is_rare |= cases < _FEWEST_CASES
         # Where few cases were to be expected anyway, that there are none says nothing.
         is_rare &= n_samples * independent(held.table) > np.log(n_states / FALSE_ALARM)
         for state in np.argwhere(is_rare):

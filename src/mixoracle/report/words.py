@@ -133,10 +133,10 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
             f"The components of {listed(blurred)} overlap: "
             f"{'each' if len(blurred) > 1 else 'it'} alone misclassifies more than one case in ten."
         )
-    if evidence.repairs:
+    corrected = corrected_counts(evidence)
+    if corrected:
         sentences.append(
-            f"{_n(len(evidence.repairs), 'component count')} had to be corrected to agree with the "
-            "others."
+            f"{_n(len(corrected), 'component count')} had to be corrected to agree with the others."
         )
     # What differs in one thing has its own support; other candidates are about all of it.
     candidates = [other for other in evidence.alternatives if not other.change]
@@ -252,8 +252,15 @@ def trust(model: LatentModel, evidence: Evidence) -> list[str]:
             "measurements together do."
         )
     if evidence.residual < NO_REMAINDER and model.n_latent:
-        sentences.append("The graph reproduces all component counts.")
+        corrected = len(corrected_counts(evidence))
+        after = f", {corrected} of them after a correction" if corrected else ""
+        sentences.append(f"The graph reproduces all component counts{after}.")
     return sentences
+
+
+def corrected_counts(evidence: Evidence) -> list[str]:
+    """The changes of component counts; other repairs are about states and names."""
+    return [repair for repair in evidence.repairs if "components were seen" in repair]
 
 
 def listed(names: Sequence[str], most: int = _LISTED) -> str:
