@@ -19,6 +19,7 @@ Run ``python examples/rig.py FOLDER`` or set ``MIXORACLE_DATA``; the folder hold
 import argparse
 import os
 import sys
+import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,13 @@ from mixoracle.errors import AssumptionWarning
 Array = NDArray[np.float64]
 SETTINGS = ("cooler", "valve", "pump", "accumulator")
 STABLE = 4
+# A cause that agrees less with every setting is none of them.
+NO_MATCH = 0.3
+LEVELS = {
+    "believe": "Believe this answer.",
+    "part": "Believe this answer in part:",
+    "doubt": "Do not believe this answer as it stands:",
+}
 
 
 def blocks(sensors: Mapping[str, Array]) -> dict[str, Array]:
@@ -45,11 +53,11 @@ def blocks(sensors: Mapping[str, Array]) -> dict[str, Array]:
         "temperature": mean("TS1", 0, 60),
         "return pressure": mean("PS5", 0, 60),
         "cooling efficiency": mean("CE", 0, 60),
-        "pressure, late": mean("PS1", 52, 60),
+        "late pressure": mean("PS1", 52, 60),
         "valve pressure": mean("PS2", 0, 10),
         "valve jump": np.asarray(sensors["PS2"][:, 9:12]),
-        "flow, late": mean("FS1", 52, 60),
-        "efficiency, late": mean("SE", 52, 60),
+        "late flow": mean("FS1", 52, 60),
+        "late efficiency": mean("SE", 52, 60),
     }
 
 
@@ -78,22 +86,41 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def report(learner: LatentGraphLearner, truth: Array) -> None:
-    """Print each cause with what it drives and what it is, then what is in doubt."""
+    """Print how far to believe the answer, then each cause with what it drives and what it is."""
     model = learner.model_
-    print(f"{model.n_latent} hidden causes behind {learner.states_.shape[0]} cycles")
+    print(LEVELS[learner.verdict_.level])
+    verdict = learner.summary().evidence.verdict
+    for reason in () if verdict is None else verdict.reasons:
+        print(textwrap.fill(reason, 96, initial_indent="  - ", subsequent_indent="    "))
+    print(f"\n{model.n_latent} hidden causes behind {learner.states_.shape[0]} cycles")
     for j, name in enumerate(model.latent_names):
         driven = ", ".join(model.observed_names[i] for i in model.children(j))
         print(f"\n{name}: {model.domain_sizes[j]} states; drives {driven}")
-        own = learner.states_[:, j]
-        for k, setting in enumerate(SETTINGS):
-            print(f"   {setting:<12} {adjusted_mutual_info_score(truth[:, k], own):5.2f}")
-    print("\nWhat to keep in mind")
-    for verdict in learner.assumptions_:
-        if verdict.holds is False:
-            print(f"   {verdict.name}: {verdict.message}")
-    for choice in learner.repairs_:
-        if "no data tell" in choice:
-            print(f"   {choice}")
+        shares = [adjusted_mutual_info_score(truth[:, k], learner.states_[:, j]) for k in range(4)]
+        print("  agreement with the settings (adjusted mutual information; 1 is full, 0 is none)")
+        settings = zip(SETTINGS, shares, strict=True)
+        print(
+            "  "
+            + "   ".join(f"{setting} {round(share, 2) + 0.0:.2f}" for setting, share in settings)
+        )
+        if max(shares) < NO_MATCH:
+            print(f"  No setting of the experiment is {name}.{leftover(learner, j)}")
+
+
+def leftover(learner: LatentGraphLearner, j: int) -> str:
+    """Why a cause that is no setting may have been found."""
+    model = learner.model_
+    others = [
+        name
+        for k, name in enumerate(model.latent_names)
+        if k != j and set(model.children(j)) <= set(model.children(k))
+    ]
+    if not others:
+        return " Something else may have changed."
+    return (
+        f"\n  All that it drives is driven by {' and '.join(others)} too: it may be what their "
+        "components\n  leave over because these are not normal, or a change that nobody set."
+    )
 
 
 if __name__ == "__main__":

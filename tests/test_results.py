@@ -14,6 +14,7 @@ from mixoracle import JointTable, LatentGraphLearner, LatentModel, Observations
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.observations.source import Source
 from mixoracle.report.folder import read_result
+from mixoracle.report.words import verdict_line
 
 
 def table(n=400, seed=0):
@@ -40,7 +41,9 @@ def learner():
 
 def test_summary(learner):
     text = str(learner.summary())
-    assert text.startswith("2 hidden causes found behind 400 cases of 5 measurements.")
+    assert text.startswith(verdict_line(learner.summary().evidence))
+    assert "\n2 hidden causes found behind 400 cases of 5 measurements.\n" in text
+    assert all(f"\n  {reason}\n" in text for reason in learner.summary().evidence.verdict.reasons)
     assert "wear has 2 states (new 5" in text or "wear has 2 states (new 6" in text
     assert "<li>" in learner.summary()._repr_html_()
 

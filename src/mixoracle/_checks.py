@@ -30,6 +30,12 @@ def check_whole(what: str, value: object, at_least: int) -> None:
         )
 
 
+def check_flag(what: str, value: object) -> None:
+    """Refuse what is neither True nor False: any other value would count as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"{what} should be True or False; got {value!r}")
+
+
 def check_jobs(n_jobs: object) -> None:
     """Refuse what is no number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:

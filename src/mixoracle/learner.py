@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Floats, Integers
-from mixoracle._checks import make_generator
+from mixoracle._checks import check_flag, make_generator
 from mixoracle.all_rows import learned_from_all, sample_of
 from mixoracle.background import Background, checked
 from mixoracle.errors import AssumptionFailedError, AssumptionWarning
@@ -335,6 +335,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             _learned_from=observations.take(slice(0, 1)),
             columns_=prepared.columns,
             set_aside_=prepared.set_aside[copies],
+            _n_copies=len(copies) - int(copies.max()) - 1,
             resolution_=best.resolution,
             resolutions_=resolutions(found.candidates),
             n_starts_=found.n_starts,
@@ -374,8 +375,10 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
 
     def _check_steps(self) -> None:
-        """Refuse a step that nobody knows before any work is done."""
+        """Refuse a step or a flag that nobody knows before any work is done."""
         check_starts(self.n_init)
+        for name in ("refine", "strict", "set_aside"):
+            check_flag(name, getattr(self, name))
         if not callable(self.bipartite):
             bipartite.check_method(self.bipartite, "bipartite")
         if not callable(self.latent_search):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import check_whole, make_generator
 from mixoracle.assumptions import Verdict
 from mixoracle.errors import InvalidInputError
@@ -57,6 +57,7 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
 
     model_: LatentModel
     states_: Integers
+    set_aside_: Bools
     assumptions_: tuple[Verdict, ...]
     observations_: Observations | None
     feature_names_in_: NDArray[np.object_]
@@ -65,6 +66,7 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
     _source: Source
     _learned_as: LatentModel  # model_ under the names that the verdicts have
     _learned_from: Observations
+    _n_copies: int = 0  # rows that were not counted, because an earlier one is the same
 
     def predict(self, X: Any) -> Integers:
         """The most likely state of each latent in each row, (N, m)."""
@@ -164,12 +166,11 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
         from mixoracle.report.resampling import Resampled
         from mixoracle.report.run import run_record
 
+        held = None if support is None else Resampled.checked(support, self._fitted())
         observations = self.learned_rows() if X is None else self._observe(X)
         probabilities = self.predict_proba(observations)
         evidence = self._evidence(observations, probabilities)
-        if support is not None:
-            held = Resampled.of(support, self._fitted())
-            evidence = dataclasses.replace(evidence, support=held)
+        evidence = dataclasses.replace(evidence, support=held)
         source = {
             "file": "a table in memory",
             "sha256": hashlib.sha256(observations.values.tobytes()).hexdigest(),
@@ -188,6 +189,7 @@ class LabelledResults(PicturedResults, TransformerMixin):  # type: ignore[misc]
                 probabilities,
                 observations.ids,
                 _id_title(observations),
+                self.set_aside_,
             )
         return Path(folder)
 

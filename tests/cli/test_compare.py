@@ -118,3 +118,25 @@ def test_alternatives_are_models(run, problem, tmp_path):
         assert LatentModel.load(folder).reading is not None
     again = run("learn", problem / "data.csv", "--out", tmp_path / "out", "--force", "-q")
     assert again.exit_code == 0, again.stderr
+
+
+def test_a_folder_that_is_not_there(run, learned, tmp_path):
+    done = run("compare", learned, tmp_path / "none")
+    assert done.exit_code == 2
+    assert f"there is no folder {tmp_path / 'none'}: check its name" in done.stderr
+    assert (
+        "learn again with --alternatives"
+        in run("compare", learned, learned / "alternatives" / "1").stderr
+    )
+    random_model(2, 5, 2, random_state=0).save(tmp_path / "out" / "alternatives" / "1")
+    done = run("compare", learned, tmp_path / "out" / "alternatives" / "2")
+    assert "has no alternative 2: there are 1" in done.stderr
+
+
+def test_no_alternatives_is_said(run, problem, tmp_path, monkeypatch):
+    monkeypatch.setattr("mixoracle.learner.other_candidates", lambda *_: ())
+    monkeypatch.setattr("mixoracle.learner.one_thing_else", lambda *_: ())
+    done = run("learn", problem / "data.csv", "--out", tmp_path / "out", "--alternatives")
+    assert "Note: there are no alternatives: " in done.stdout
+    assert "here are no alternatives" in (tmp_path / "out" / "report.html").read_text()
+    assert not (tmp_path / "out" / "alternatives").exists()

@@ -16,7 +16,7 @@ import pytest
 
 from mixoracle import LatentGraphLearner, LatentModel, Observations
 from mixoracle.cli.fitting import PLANS
-from mixoracle.datasets import item_problem
+from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import AssumptionWarning
 from mixoracle.families import registered
 from mixoracle.families.gaussian import GAUSSIAN
@@ -477,3 +477,25 @@ def test_bootstrap_shows_what_is_found_again(run, problem, tmp_path):
     # What is kept for an interrupted run is gone once the result is whole.
     assert not list(tmp_path.glob(".*"))
     assert run("learn", "x.csv", "--out", "r", "--bootstrap", 0).exit_code == 2
+
+
+def test_the_verdict_comes_first_and_values_set_aside_are_listed(run, tmp_path):
+    problem = paper_problem(2, 5, 2, n_samples=400, random_state=1, covariance="code")
+    values = problem.observations.values.copy()
+    values[24] += 1e4
+    values[7, 0] -= 1e4
+    Observations.from_array(values).write(tmp_path / "data.csv")
+    result = run("learn", "data.csv", "--groups", str(problem.observations.widths[0]), "--out", "r")
+    assert result.exit_code == 0, result.output
+    shown = result.stdout
+    verdict, table = shown.index("elieve this answer"), shown.index("How the columns were read")
+    note = shown.index("were treated as missing, because no other value is near (cases 7, 24)")
+    assert verdict < table < note < shown.index("Written to r;")
+    assert "400 cases; columns were read:" in shown[:verdict]
+    lines = (tmp_path / "r" / "set_aside.csv").read_text().splitlines()
+    assert lines[:3] == ["row,measurement", "7,X1", "24,X1"]
+    assert len(lines) == 7
+    again = run("learn", "data.csv", "--groups", str(problem.observations.widths[0]), "--out", "r")
+    assert "would be overwritten" in again.output
+    assert run("learn", "data.csv", "--keep-all", "--force", "--out", "r").exit_code == 0
+    assert not (tmp_path / "r" / "set_aside.csv").exists()

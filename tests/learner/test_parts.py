@@ -199,3 +199,18 @@ def test_the_papers_problems_are_solved_as_well_as_their_true_states_allow(numbe
     searched = structure.learn(JointTable(table), len(problem.states))
     best = compare(problem.model, replace(problem.model, latent_graph=searched))
     assert found.shd == best.shd
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"domain_sizes": 3}, "domain_sizes should be numbers of states"),
+        ({"domain_sizes": "32"}, "domain_sizes should be numbers of states"),
+        ({"set_aside": "no"}, "set_aside should be True or False; got 'no'"),
+        ({"set_aside": 0.05}, "set_aside should be True or False; got 0.05"),
+    ],
+)
+def test_wrong_settings_are_refused_in_a_sentence(given, said):
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(InvalidInputError, match=said):
+        LatentGraphLearner(**given).fit(rows)

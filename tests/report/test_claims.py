@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mixoracle.model import CPDAG, JointTable, LatentModel
-from mixoracle.report import claims, html, words
+from mixoracle.report import claims, folder, html, words
 from mixoracle.report.evidence import Evidence
+from mixoracle.report.resampling import Resampled
 from mixoracle.report.text import edge_documents
 from mixoracle.trust.edges import Claim, PairSupport
 
@@ -128,3 +129,35 @@ def test_machines_get_names_and_figures():
         "visible": 0.123,
         "declared": False,
     }
+
+
+def test_the_picture_of_a_page_claims_no_more_than_its_words(make_result, tmp_path):
+    model = dataclasses.replace(make_result(2, 5).model, latent_graph=CPDAG(2, frozenset({(0, 1)})))
+    result = make_result(model=model)
+    for claim, support, said in (
+        (Claim.CAUSES, 0.97, "causes"),
+        (Claim.PROBABLY, 0.9, "probably causes"),
+        (Claim.MAY, 0.33, "may cause"),
+    ):
+        held = (pair(claim, 0.99, support, 0.3),)
+        evidence = dataclasses.replace(result.evidence, edges=held)
+        folder.write_report(tmp_path, dataclasses.replace(result, evidence=evidence))
+        for name in ("report.html", "graph.svg"):
+            page = (tmp_path / name).read_text()
+            assert f"H1 {said} H2: support {support:.2f}" in page
+            assert f">{said}</text>" in page
+            assert (said == "causes") == (">causes</text>" in page)
+
+
+def test_what_a_cause_drives_is_hedged_by_its_support(make_result):
+    result = make_result(1, 4)
+    evidence = dataclasses.replace(result.evidence, drives=((0.99,), (0.9,), (0.5,), (0.96,)))
+    (sentence,) = words.findings(result.model, evidence)
+    assert sentence.endswith("drives X1, X4, probably drives X2 and may drive X3.")
+    page = html.render(dataclasses.replace(result, evidence=evidence))
+    assert page.count(" (maybe)</td>") == page.count(" (probably)</td>") == 1
+    again = ((1.0,), (1.0,), (1.0,), (0.5,))
+    found = Resampled(2, ((1, 1.0),), (1.0,), (1.0,), again, ((0.0,),), ((0.0,),), None, None, 0)
+    evidence = dataclasses.replace(evidence, support=found)
+    (sentence,) = words.findings(result.model, evidence)
+    assert sentence.endswith("drives X1, probably drives X2 and may drive X3, X4.")

@@ -121,7 +121,9 @@ def test_categorical_and_missing_columns_are_shown_as_shares():
         columns_=read_columns(observations)[1],
         set_aside_=np.zeros((observations.n_samples, 1), dtype=bool),
         resolution_=np.inf,
+        resolution="auto",
         resolutions_=(),
+        _n_copies=0,
         verdict_=Overall("believe"),
         n_starts_=1,
         n_starts_agreed_=1,
@@ -227,12 +229,13 @@ def test_the_record_checks_itself(make_result):
     [
         (
             [4],
-            "1 of 400 values of X1 was treated as missing, because no other value is near (case 5)",
+            "1 of 400 values of X1 was treated as missing, because no other value is near (case "
+            "4); at most 20% of a measurement may be",
         ),
         (
             range(12),
             "12 of 400 values of X1 were treated as missing, because no other value is near "
-            "(cases 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)",
+            "(cases 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more); at most 20% of a measurement may be",
         ),
     ],
 )

@@ -6,6 +6,7 @@ from mixoracle.datasets import random_model
 from mixoracle.report import svg
 from mixoracle.report.figures import plot
 from mixoracle.report.saving import save_figures
+from mixoracle.report.sureness import Sure, Sureness
 
 HOSTILE = ("$x^$", "\N{ROCKET} \\alpha", "<b>", "y" * 300)
 
@@ -49,7 +50,7 @@ def test_support_is_the_width_of_an_edge():
     ends = next(iter(svg.latent_edges(model)))[:2]
     widths = []
     for support in (0.3, 0.9):
-        drawn = plot(model, axes(), {ends: support}).patches
+        drawn = plot(model, axes(), Sureness({ends: Sure(support=support)})).patches
         widths.append(next(p for p in drawn if isinstance(p, FancyArrowPatch)).get_linewidth())
     assert widths[0] < widths[1]
 

@@ -91,3 +91,21 @@ def test_it_survives_the_file_and_is_on_the_page(make_result):
     page = html.render(dataclasses.replace(result, evidence=evidence))
     assert "Stability: learned again from halves" in page
     assert "Stability" not in html.render(result)
+
+
+def test_probabilities_of_joint_states_have_intervals_beside_them(make_result):
+    result = make_result(2, 5)
+    n_joint = result.model.joint.n_joint
+    low, high = (tuple(shift + k / 100 for k in range(n_joint)) for shift in (0.001, 0.002))
+    m, n = result.model.n_latent, result.model.n_observed
+    square = ((0.0,) * m,) * m
+    held = Resampled(
+        9, ((m, 1.0),), (1.0,) * m, (1.0,) * m, ((1.0,) * m,) * n, square, square, low, high, 7
+    )
+    evidence = dataclasses.replace(result.evidence, support=held)
+    page = html.render(dataclasses.replace(result, evidence=evidence))
+    assert ">95 % interval</th>" in page
+    last = n_joint - 1
+    assert f"{low[last]:.3f} to {high[last]:.3f}" in page
+    assert "95 % of the 7 halves" in page
+    assert ">95 % interval</th>" not in html.render(result)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mixoracle.datasets import random_model, sparse_problem
 from mixoracle.model import CPDAG, JointTable, LatentModel
+from mixoracle.report.sureness import Degree, Sure, Sureness
 from mixoracle.report.svg import draw, drive_lines, lay_out
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -176,3 +177,38 @@ def test_orphans_stand_last_among_many_boxes():
     assert layout.groups[-1].parents == ()
     assert [i for row in layout.groups[-1].rows for i, _, _ in row] == alone
     np.testing.assert_array_equal(read_gamma(parsed(model), model), model.bipartite)
+
+
+def test_lines_and_legend_follow_how_sure_the_edges_are():
+    edges = CPDAG(4, frozenset({(0, 1), (0, 2), (0, 3)}), frozenset({frozenset((1, 2))}))
+    model = make_model(np.eye(4), edges)
+    sureness = Sureness(
+        {
+            (0, 1): Sure(Degree.SURE, 0.97),
+            (0, 2): Sure(Degree.PROBABLE, 0.85),
+            (0, 3): Sure(Degree.POSSIBLE, 0.33),
+            (1, 2): Sure(Degree.POSSIBLE, 0.6),
+        },
+        {(0, 0): Sure(Degree.SURE, 1.0), (3, 3): Sure(Degree.POSSIBLE, 0.4)},
+    )
+    root = parsed(model, sureness=sureness)
+    arcs = {e.get("data-ends"): e for e in of_class(root, "arc") if e.get("data-ends")}
+    strokes = {ends: e.get("stroke-dasharray") for ends, e in arcs.items()}
+    assert strokes == {"0 1": None, "0 2": "8 4", "0 3": "1.6 3.6", "1 2": "1.6 3.6"}
+    assert {ends for ends, e in arcs.items() if e.get("marker-end")} == {"0 1", "0 2", "0 3"}
+    said = {ends: e.find(f"{SVG}title").text for ends, e in arcs.items()}
+    assert said["0 1"] == "H1 causes H2: support 0.97"
+    assert said["0 3"] == "H1 may cause H4: support 0.33"
+    assert said["1 2"] == "H2 and H3 may depend on each other, direction open: support 0.60"
+    legend = [e.find(f"{SVG}text").text for e in of_class(root, "legend")]
+    assert legend == [
+        "causes",
+        "probably causes",
+        "may cause",
+        "may depend on each other, direction open",
+        "drives the other measurements in the box",
+        "may drive this measurement",
+    ]
+    chips = {e.get("data-observed"): e.find(f"{SVG}rect") for e in of_class(root, "chip")}
+    assert [e.get("stroke-dasharray") for e in chips.values()] == [None, None, None, "1.6 3.6"]
+    assert float(root.get("height")) > lay_out(model).size[1]

@@ -69,9 +69,9 @@ def test_explained_verdicts_say_what_to_do():
 
 def test_a_summary_is_read_as_text_not_as_markup(make_result):
     result = make_result(2, 4, observed_names=("[red]", "X[0]", "c", "d"))
-    output = printed(text.summary(result.model, result.evidence, "out"))
+    output = printed(text.summary(result.model, result.evidence))
     assert "[red]" in output
-    assert "open out/report.html in a browser" in output
+    assert "open out/report.html in a browser" in text.written("out").plain
     assert "Nothing in the evidence speaks against the answer." in output
 
 

@@ -158,6 +158,27 @@ def test_empty_joint_states_are_named_with_their_cases(result):
     assert "2 of 4 joint states are empty or nearly so: H1=0, H2=1 (0.0 cases); H1=1" in sentence
 
 
+def test_a_joint_state_with_dozens_of_cases_is_not_empty(result):
+    table = [[0.49, 0.02], [0.02, 0.47]]
+    assert not emptiness(result, table, 3000)
+    (sentence,) = emptiness(result, table, 300)
+    assert "2 of 4 joint states are empty or nearly so: H1=0, H2=1 (6.0 cases)" in sentence
+
+
+def test_corrected_counts_and_reproduced_ones_are_said_together(result):
+    seen = ("X1: 3 components were seen, 4 fit with the others",)
+    other = ("Γ and the states were changed after decoding, because others fit better",)
+    evidence = dataclasses.replace(result.evidence, repairs=(*seen, *other), residual=0.0)
+    said = words.trust(result.model, evidence)
+    assert said[-1] == "The graph reproduces all component counts, 1 of them after a correction."
+    assert any(
+        line.startswith("1 component count") for line in words.doubts(result.model, evidence)
+    )
+    evidence = dataclasses.replace(evidence, repairs=other)
+    assert words.trust(result.model, evidence)[-1] == "The graph reproduces all component counts."
+    assert not any("corrected" in line for line in words.doubts(result.model, evidence))
+
+
 def test_empty_joint_states_are_a_doubt(result):
     table = result.model.joint.table.copy()
     table[0, 0, 0] = 0.0

@@ -1,4 +1,5 @@
 import pickle
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -121,3 +122,62 @@ def test_it_needs_a_fit_the_rows_and_enough_of_them(learner):
     few = LatentGraphLearner(random_state=0).fit(np.random.default_rng(0).normal(size=(15, 2)))
     with pytest.raises(InvalidInputError, match="at least 20 of them"):
         few.bootstrap(2)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n_jobs": 0}, "n_jobs should be a number of jobs"),
+        ({"n_jobs": "a"}, "n_jobs should be a number of jobs"),
+        ({"random_state": -1}, "random_state should be a non-negative int"),
+        ({"progress": "yes"}, "progress should be True, False or a function"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_a_sentence(learner, given, said):
+    with pytest.raises(InvalidInputError, match=said):
+        learner.bootstrap(1, **given)
+
+
+def test_no_more_parts_than_rows(learner):
+    with pytest.raises(InvalidInputError, match="n_splits should be at most 600"):
+        learner.held_out(100_000)
+
+
+def test_a_report_takes_the_support_of_its_model_only(learner, tmp_path):
+    with pytest.raises(InvalidInputError, match=r"what learner\.bootstrap\(\) returned; got int"):
+        learner.report(tmp_path / "out", support=5)
+    other = LatentGraphLearner(random_state=0).fit(np.random.default_rng(0).normal(size=(60, 3)))
+    with pytest.raises(InvalidInputError, match="support should be of this model"):
+        learner.report(tmp_path / "out", support=other.bootstrap(1, random_state=0))
+    assert not (tmp_path / "out").exists()
+
+
+def test_progress_is_that_of_the_learner_unless_asked(learner, capsys, monkeypatch):
+    told = []
+    learner.set_params(progress=told.append)
+    learner.bootstrap(2, random_state=0)
+    assert [line[-6:] for line in told] == ["e rows", "1 of 2", "2 of 2"]
+    learner.bootstrap(1, random_state=0, progress=False)
+    assert len(told) == 3
+    learner.set_params(progress=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a spinner needs a terminal
+    learner.bootstrap(1, random_state=0, progress=True)
+    assert "halves of the rows" in capsys.readouterr().err
+
+
+def test_it_runs_where_joblib_is_told_to(learner, monkeypatch):
+    from joblib import parallel_config
+
+    threads = []
+    sight = type(learner._resampler).sight
+
+    def noted(self, number, seed):
+        threads.append(threading.current_thread())
+        return sight(self, number, seed)
+
+    monkeypatch.setattr(type(learner._resampler), "sight", noted)
+    with parallel_config(backend="threading", n_jobs=2):
+        learner.bootstrap(2, random_state=0)
+    assert threading.main_thread() not in threads
+    learner.bootstrap(1, random_state=0)
+    assert threads[-1] is threading.main_thread()

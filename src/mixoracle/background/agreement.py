@@ -44,6 +44,12 @@ def agreement(known: ResolvedBackground, found: Bipartite | None) -> tuple[Verdi
         f"the graph that the data alone show shares {shared} of the {int(declared.sum())} edges "
         f"that were declared, and graphs with as many edges {by_chance.mean():.1f} by chance"
     )
+    if shared and by_chance.min() == by_chance.max():
+        message = (
+            "the data alone show the same latents behind all variables, which agrees with every "
+            "graph alike: whether the declared one is right cannot be judged"
+        )
+        return (Verdict(name, AGREEMENT_LABEL, False, message, (known.names,)),)
     if share <= _BY_CHANCE:
         return (Verdict(name, AGREEMENT_LABEL, True, f"{message} (p = {share:.3f})"),)
     message = f"{message}: this is no better than chance (p = {share:.2f})"

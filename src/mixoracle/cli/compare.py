@@ -31,6 +31,7 @@ def command(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     from mixoracle.model import LatentModel
     from mixoracle.report.words import fits
 
+    _refuse_missing(first, second)
     one, other = LatentModel.load(first), LatentModel.load(second)
     found = differences(one, other)
     agreement = _agreement((first, one), (second, other))
@@ -63,6 +64,30 @@ def command(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     ]
     if agreements:
         terminal.print(f"Cases in the same state: {', '.join(agreements)}.", markup=False)
+
+
+def _refuse_missing(*folders: Path) -> None:
+    """Say what to do about a folder that is not there."""
+    from mixoracle.errors import InvalidInputError
+    from mixoracle.report.folder import ALTERNATIVES_FOLDER
+
+    for folder in folders:
+        if folder.is_dir():
+            continue
+        what = "compare takes folders that mixoracle learn or LatentModel.save made"
+        held = folder.parent
+        if held.name != ALTERNATIVES_FOLDER:
+            raise InvalidInputError(f"{what}; there is no folder {folder}: check its name")
+        if held.is_dir():
+            numbers = sorted((own.name for own in held.iterdir()), key=lambda n: (len(n), n))
+            raise InvalidInputError(
+                f"{what}; {held.parent} has no alternative {folder.name}: there are "
+                f"{', '.join(numbers) or 'none'}"
+            )
+        raise InvalidInputError(
+            f"{what}; {held.parent} holds no alternatives: learn again with --alternatives, unless "
+            "a note of the result says that there are none"
+        )
 
 
 def _called(first: Path, second: Path) -> tuple[str, str]:

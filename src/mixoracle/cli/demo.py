@@ -69,7 +69,7 @@ def command(
         learner, result = learn_into(folder, folder / DATA_FILE, given, settings, tell, demo=True)
     evidence = result.evidence
     terminal.rule("Learned from the data alone")
-    terminal.print(text.summary(result.model, evidence, None))
+    terminal.print(text.summary(result.model, evidence))
     terminal.rule("Compared with the truth, up to names")
     found = compare(problem.model, result.model)
     agreement = compare_states(problem.states, learner.states_)

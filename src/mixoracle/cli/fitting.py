@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 GATHERING = "gathering the evidence"
 WRITING = "writing the result"
 RESAMPLING = "learning from halves of the cases"
+NO_ALTERNATIVES = (
+    "there are no alternatives: no other candidate fits well enough to be looked at, and the "
+    "evidence leaves no single thing open"
+)
 # The stages that the learner names, with the share of the time that each took on the paper's
 # problems (those of the projection on tests of binary items). A stage that is missing here is
 # shown without a forecast: the signature oracle calls the other one where it cannot see.
@@ -96,6 +100,8 @@ def learn_into(
     if settings.get("held_out"):
         judged = learner.held_out(random_state=settings["seed"])
         evidence = replace(evidence, notes=(*evidence.notes, *judged.sentences()))
+    if settings.get("alternatives") and not learner.alternatives_:
+        evidence = replace(evidence, notes=(*evidence.notes, NO_ALTERNATIVES))
     if given.chunked is not None:
         evidence = _with_states(folder, learner.model_, given.chunked, evidence, settings, tell)
     tell(WRITING)
@@ -109,8 +115,10 @@ def learn_into(
     run.update(remarks)
     result = Result(learner.model_, evidence, run)
     id_title = settings.get("id_column") or "row"
-    states = learner.states_ if given.chunked is None else None
-    write_result(folder, result, states, probabilities, given.ids, id_title)
+    # Of a table in chunks only a sample was seen.
+    in_memory = given.chunked is None
+    states, aside = (learner.states_, learner.set_aside_) if in_memory else (None, None)
+    write_result(folder, result, states, probabilities, given.ids, id_title, aside)
     if settings.get("alternatives"):
         _write_alternatives(folder, learner)
     return learner, result

@@ -283,7 +283,7 @@ def _check_usable(observations: Observations) -> list[str]:
             f"learning needs at least {FEWEST_ROWS} rows; got {observations.n_samples}: collect "
             "more cases"
         )
-    notes: list[str] = []
+    set_aside: list[str] = []
     place = 0
     for name, levels in zip(observations.names, observations.levels, strict=True):
         constant = []
@@ -303,21 +303,32 @@ def _check_usable(observations: Observations) -> list[str]:
                 f"{name!r} should vary from case to case; it is constant and says nothing: leave "
                 f"it out with {' '.join(f'--drop {title!r}' for title in constant)}"
             )
-        notes += [f"{title!r} is constant and is set aside" for title in constant]
-    return notes
+        set_aside += map(repr, constant)
+    if len(set_aside) == 1:
+        return [f"{set_aside[0]} is constant and is set aside"]
+    if set_aside:
+        return [f"{len(set_aside)} columns are constant and are set aside: {listed(set_aside, 4)}"]
+    return []
 
 
 def _duplicates(observations: Observations) -> list[str]:
     """Columns that say nothing new: equal to an earlier one in every row, gaps included."""
     first: dict[tuple[object, bytes], str] = {}
-    notes = []
+    copies = []
     levels = [held for block in observations.levels for held in block]
     for title, column, held in zip(observations.titles, observations.values.T, levels, strict=True):
         # Adding 0 makes -0.0 and 0.0 the same bytes; codes are equal only with their levels.
         earlier = first.setdefault((held, (column + 0.0).tobytes()), title)
         if earlier != title:
-            notes.append(
-                f"{title!r} equals {earlier!r} in every row and says nothing new; leave one out "
-                f"with --drop {title!r}"
-            )
-    return notes
+            copies.append((title, earlier))
+    if len(copies) > 1:
+        shown = listed([f"{title!r} as {earlier!r}" for title, earlier in copies], 4)
+        return [
+            f"{len(copies)} columns say nothing new, because they equal another one in every row: "
+            f"{shown}; leave them out with --drop"
+        ]
+    return [
+        f"{title!r} equals {earlier!r} in every row and says nothing new; leave one out "
+        f"with --drop {title!r}"
+        for title, earlier in copies
+    ]

@@ -347,18 +347,22 @@ def _learn(
     kept.unlink(missing_ok=True)
     evidence = result.evidence
     terminal = answer(text.summary_document(result.model, evidence, out), quiet, as_json)
+    # The verdict is the first thing to read.
+    terminal.print(text.summary(result.model, evidence))
+    terminal.print(text.kinds_table(given.columns, given.observations.n_samples))
     for note in evidence.notes:
         if note not in given.notes:
             terminal.print(f"Note: {note}.", markup=False, soft_wrap=True)
-    terminal.print(text.summary(result.model, evidence, out))
+    terminal.print(text.written(out))
     return evidence.is_refused
 
 
 def _show_read(terminal: Console, given: Input) -> None:
-    """How the columns were read, and what to point out about them."""
+    """How the columns were read, in a line, and what to point out about them."""
     from mixoracle.report import text
 
-    terminal.print(text.kinds_table(given.columns, given.observations.n_samples))
+    n_samples = given.observations.n_samples
+    terminal.print(text.kinds_line(given.columns, n_samples), markup=False, soft_wrap=True)
     _show_notes(terminal, given)
 
 

@@ -28,6 +28,7 @@ from mixoracle.model.joint_states import codes_of_parents, configurations, flat,
 
 # Of a coordinate, whose standard deviation is about 1: rows of a component may all be the same.
 _LEAST_SCATTER = 1e-3
+_CHOSEN = "those that change the means most alike were given one name"
 # Names settle in two or three rounds; each can only lower the sum of all differences.
 _ROUNDS = 10
 
@@ -62,9 +63,13 @@ def choice_of_names(latent: str, others: list[str]) -> str:
     everywhere = " and ".join(others)
     return (
         f"{latent}: what it drives is driven by {everywhere} too, so no data tell which of its "
-        f"states are the same in different states of {everywhere}; those that change the means "
-        "most alike were given one name"
+        f"states are the same in different states of {everywhere}; {_CHOSEN}"
     )
+
+
+def is_choice_of_names(text: str) -> bool:
+    """Whether a sentence is one of :func:`choice_of_names`."""
+    return text.endswith(_CHOSEN)
 
 
 def _reaching_beyond(adjacency: Bools, latent: int) -> list[int]:

@@ -134,13 +134,16 @@ def without_copies(observations: Observations) -> tuple[Observations, Integers]:
     kept = np.unique(original)
     if len(kept) == len(rows):
         return observations, rows
-    warnings.warn(
-        f"{len(rows) - len(kept)} of {len(rows)} rows are exact copies of others; each is counted "
-        "once",
-        DataWarning,
-        stacklevel=3,
-    )
+    for note in copies_note(len(rows) - len(kept), len(rows)):
+        warnings.warn(note, DataWarning, stacklevel=3)
     return observations.take(kept), np.searchsorted(kept, original)
+
+
+def copies_note(n_copies: int, n_rows: int) -> tuple[str, ...]:
+    """That copies were counted once, in a sentence; none where there are none."""
+    if not n_copies:
+        return ()
+    return (f"{n_copies} of {n_rows} rows are exact copies of others; each is counted once",)
 
 
 def _has_ties(column: Floats) -> bool:

@@ -8,7 +8,7 @@ take precedence, so that a name and an object behave alike.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -145,7 +145,14 @@ def asked_for(n_latents: int | None, domain_sizes: Sequence[int] | None) -> Want
     """How many latents and states the user asks for."""
     if n_latents is not None:
         check_whole("n_latents", n_latents, at_least=0)
-    for size in domain_sizes or ():
+    if domain_sizes is not None and (
+        isinstance(domain_sizes, str) or not isinstance(domain_sizes, Iterable)
+    ):
+        raise InvalidInputError(
+            "domain_sizes should be numbers of states, one for each latent, such as (3, 2); got "
+            f"{domain_sizes!r}: for the number of latents there is n_latents"
+        )
+    for size in () if domain_sizes is None else domain_sizes:
         check_whole("each of domain_sizes", size, at_least=2)
     return Wanted(n_latents, None if domain_sizes is None else tuple(domain_sizes))
 

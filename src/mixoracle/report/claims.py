@@ -9,10 +9,12 @@ was not learned, a graph is read as it stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 
 from mixoracle.model import LatentModel
 from mixoracle.report.lettering import shortened
-from mixoracle.trust.edges import SURE, Claim, PairSupport, pair_supports
+from mixoracle.report.sureness import DRIVES, Degree, Sure, Sureness
+from mixoracle.trust.edges import PROBABLE, SURE, Claim, PairSupport, pair_supports
 
 _VERBS = {
     Claim.DECLARED: "causes",
@@ -81,14 +83,65 @@ def relations_of(model: LatentModel, pairs: Sequence[PairSupport], latent: int) 
     return lines or ["No edge to another hidden cause was found."]
 
 
-def edge_supports(pairs: Iterable[PairSupport]) -> dict[tuple[int, int], float]:
-    """The probability of each edge by its ends: of its direction where it has one."""
-    supports = {}
-    for pair in pairs:
-        support = pair.forward if pair.claim in _VERBS else pair.adjacency
-        if support is not None and pair.claim is not Claim.DECLARED:
-            supports[pair.first, pair.second] = support
-    return supports
+def sureness(
+    model: LatentModel,
+    pairs: Iterable[PairSupport],
+    drives: Sequence[Sequence[float]] = (),
+) -> Sureness:
+    """How sure each edge is, for a picture; ``drives`` are the supports of Γ, (n, m)."""
+    edges = {
+        (pair.first, pair.second): _sure(pair)
+        for pair in pairs
+        if pair.claim in _VERBS or pair.claim is Claim.OPEN
+    }
+    found = {
+        (i, j): Sure(degree_of(drives[i][j]), drives[i][j])
+        for i in range(len(drives))
+        for j in model.parents(i)
+    }
+    return Sureness(edges, found)
+
+
+def _sure(pair: PairSupport) -> Sure:
+    """The degree of an edge: of its direction where it has one."""
+    if pair.claim is Claim.DECLARED:
+        return Sure()
+    if pair.claim is Claim.OPEN:
+        is_sure = pair.adjacency is None or pair.adjacency >= SURE
+        return Sure(Degree.SURE if is_sure else Degree.POSSIBLE, pair.adjacency)
+    degrees = {Claim.CAUSES: Degree.SURE, Claim.PROBABLY: Degree.PROBABLE}
+    return Sure(degrees.get(pair.claim, Degree.POSSIBLE), pair.forward)
+
+
+def degree_of(support: float) -> Degree:
+    """How sure something with this support is."""
+    if support >= SURE:
+        return Degree.SURE
+    return Degree.PROBABLE if support >= PROBABLE else Degree.POSSIBLE
+
+
+def driven(
+    model: LatentModel,
+    latent: int,
+    drives: Sequence[Sequence[float]],
+    listed: Callable[[Sequence[str]], str],
+) -> str:
+    """What a hidden cause drives, as far as it can be claimed: "drives a and may drive b"."""
+    children = model.children(latent)
+    if not children:
+        return "drives nothing"
+    if not drives:
+        return f"drives {listed([model.observed_names[i] for i in children])}"
+    order = list(Degree)
+    graded = sorted(
+        ((degree_of(drives[i][latent]), i) for i in children), key=lambda own: order.index(own[0])
+    )
+    clauses = [
+        f"{DRIVES[degree]} {listed([model.observed_names[i] for _, i in own])}"
+        for degree, own in groupby(graded, key=lambda own: own[0])
+    ]
+    *rest, last = clauses
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def _as_it_stands(model: LatentModel) -> list[str]:

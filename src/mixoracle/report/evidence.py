@@ -253,6 +253,16 @@ class Evidence:
         """Whether an assumption that matters failed, or the answer is not to be believed."""
         return bool(self.failure) or (self.verdict is not None and self.verdict.level == "doubt")
 
+    @property
+    def drive_support(self) -> tuple[tuple[float, ...], ...]:
+        """The support of each edge of Γ, (n, m): its probability, or less in resamples."""
+        if self.support is None:
+            return self.drives
+        return tuple(
+            tuple(map(min, own, found))
+            for own, found in zip(self.drives, self.support.bipartite, strict=False)
+        )
+
     def to_json(self) -> dict[str, Any]:
         """A JSON document that :meth:`from_json` reads back."""
         return {"format": EVIDENCE_FORMAT, "version": EVIDENCE_VERSION, **asdict(self)}

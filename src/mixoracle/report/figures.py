@@ -6,12 +6,13 @@ model draws itself with this module, so it knows nothing of how a model is learn
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mixoracle.model import LatentModel
 from mixoracle.report import svg
 from mixoracle.report.lettering import fitted
+from mixoracle.report.sureness import DASHES, NO_FIGURES, Sureness, dashes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,11 +25,11 @@ _POINTS = {"name": 9.0, "small": 7.0}
 def plot(
     model: LatentModel,
     ax: Axes | None = None,
-    supports: Mapping[tuple[int, int], float] | None = None,
+    sureness: Sureness = NO_FIGURES,
 ) -> Axes:
     """Draw G = Γ ∪ Λ and return the axes; new ones are made where none are given.
 
-    ``supports`` has the probability of edges of Λ, by their ends: the more, the wider the line.
+    ``sureness`` says how sure the edges are, and so which lines are full, dashed or dotted.
 
     Examples
     --------
@@ -42,10 +43,10 @@ def plot(
     ax.set_ylim(layout.legend_y, 0)
     ax.set_aspect("equal")
     ax.axis("off")
-    _draw_edges(ax, model, layout, supports or {})
+    _draw_edges(ax, model, layout, sureness)
     _draw_pills(ax, model, layout)
     for g in range(len(layout.groups)):
-        _draw_box(ax, layout, g)
+        _draw_box(ax, layout, g, sureness)
     return ax
 
 
@@ -62,9 +63,7 @@ def graph_size(layout: svg.Layout) -> tuple[float, float]:
     return layout.size[0] / _PIXELS_PER_INCH, layout.legend_y / _PIXELS_PER_INCH
 
 
-def _draw_edges(
-    ax: Axes, model: LatentModel, layout: svg.Layout, supports: Mapping[tuple[int, int], float]
-) -> None:
+def _draw_edges(ax: Axes, model: LatentModel, layout: svg.Layout, sureness: Sureness) -> None:
     """Γ as curves to the boxes, Λ as arcs on the other side."""
     from matplotlib.patches import FancyArrowPatch, PathPatch
     from matplotlib.path import Path
@@ -78,14 +77,15 @@ def _draw_edges(
         ax.add_patch(PathPatch(path, facecolor="none", edgecolor=colour, linewidth=1.1))
     for i, j, known in svg.latent_edges(model):
         y1, y2, reach = svg.arc_curve(layout, i, j)
+        sure = sureness.of_edge(i, j)
         ax.add_patch(
             FancyArrowPatch(
                 path=Path([(left, y1), (reach, y1), (reach, y2), (left, y2)], codes),
                 arrowstyle="-|>" if known else "-",
-                linestyle="-" if known else (0, (4, 3)),
+                linestyle=_line(dashes_of(sure.degree, known)),
                 mutation_scale=9,
                 color=svg.INK,
-                linewidth=0.65 * svg.arc_width(supports.get((i, j))),
+                linewidth=0.65 * svg.arc_width(sure.support),
                 shrinkA=0,
                 shrinkB=0,
             )
@@ -102,23 +102,37 @@ def _draw_pills(ax: Axes, model: LatentModel, layout: svg.Layout) -> None:
         _text(ax, layout.pill_x, y + 9, f"{model.domain_sizes[j]} states", "small")
 
 
-def _draw_box(ax: Axes, layout: svg.Layout, g: int) -> None:
+def _line(dashes: Sequence[float]) -> Any:
+    """The strokes of a line as matplotlib has them, in widths of the line."""
+    return (0, tuple(0.8 * length for length in dashes)) if dashes else "-"
+
+
+def _draw_box(ax: Axes, layout: svg.Layout, g: int, sureness: Sureness) -> None:
     group, top = layout.groups[g], layout.box_y[g]
     box = (layout.box_x, top, layout.box_width, group.height)
     _rounded(ax, box, 9, "#f6f8fa", svg.LINE, 0.8)
-    for _, shown, x, y, width in svg.chip_places(layout, g):
-        _rounded(ax, (x, y, width, svg.CHIP_HEIGHT), 5, svg.PAPER, svg.LINE, 0.8)
+    for i, shown, x, y, width in svg.chip_places(layout, g):
+        dashes = DASHES[sureness.of_measurement(i)]
+        frame = svg.MUTED if dashes else svg.LINE
+        _rounded(ax, (x, y, width, svg.CHIP_HEIGHT), 5, svg.PAPER, frame, 0.8, _line(dashes))
         _text(ax, x + width / 2, y + svg.CHIP_HEIGHT / 2, shown, "name")
 
 
 def _rounded(
-    ax: Axes, box: Sequence[float], radius: float, fill: str, edge: str, width: float
+    ax: Axes,
+    box: Sequence[float],
+    radius: float,
+    fill: str,
+    edge: str,
+    width: float,
+    line: Any = "-",
 ) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     left, top, breadth, height = box
     shape = f"round,pad=0,rounding_size={radius}"
     look: Any = {"boxstyle": shape, "facecolor": fill, "edgecolor": edge, "linewidth": width}
+    look["linestyle"] = line
     ax.add_patch(FancyBboxPatch((left, top), breadth, height, **look))
 
 

@@ -37,6 +37,7 @@ RUN_FILE = "run.json"
 EVIDENCE_FILE = "evidence.json"
 STATES_FILE = "states.csv"
 STATES_FOLDER = "states"
+SET_ASIDE_FILE = "set_aside.csv"
 REPORT_FILE = "report.html"
 GRAPH_FILE = "graph.svg"
 MODEL_FILE = "model.json"
@@ -46,7 +47,7 @@ FIGURES_FOLDER = "figures"
 _OURS = (
     *(RUN_FILE, EVIDENCE_FILE, STATES_FILE, REPORT_FILE, GRAPH_FILE, MODEL_FILE),
     *("arrays-*.npz", "data.csv", "truth", ALTERNATIVES_FOLDER, FIGURES_FOLDER),
-    STATES_FOLDER,
+    *(STATES_FOLDER, SET_ASIDE_FILE),
 )
 # Our run.json says one of these: how a result was learned, or how a problem was drawn.
 _OUR_RUNS = ("settings", "simulated")
@@ -156,23 +157,33 @@ def write_result(
     probabilities: Sequence[NDArray[np.float64]],
     ids: Sequence[str] | None = None,
     id_title: str = "row",
+    set_aside: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Fill a folder with all files of a result; without ``states`` they are written in parts."""
+    """Fill a folder with all files of a result; without ``states`` they are written in parts.
+
+    ``set_aside`` (N, n) are the values that stand alone, listed in a file where there are any.
+    """
     result.model.save(folder)
     write_json(folder / RUN_FILE, result.run)
     write_json(folder / EVIDENCE_FILE, result.evidence.to_json(), indent=None)
     if states is not None:
         write_states(folder / STATES_FILE, result.model, states, probabilities, ids, id_title)
+    if set_aside is not None and set_aside.any():
+        names = result.model.observed_names
+        write_set_aside(folder / SET_ASIDE_FILE, names, set_aside, ids, id_title)
     write_report(folder, result)
 
 
 def write_report(folder: Path, result: Result) -> None:
     """Write what can be made from the rest: ``report.html`` and ``graph.svg``."""
     from mixoracle.model.storage import write_atomically
+    from mixoracle.report.claims import sureness
     from mixoracle.report.html import render
     from mixoracle.report.svg import draw
 
-    pages = {REPORT_FILE: render(result), GRAPH_FILE: draw(result.model)}
+    evidence = result.evidence
+    sure = sureness(result.model, evidence.edges, evidence.drive_support)
+    pages = {REPORT_FILE: render(result), GRAPH_FILE: draw(result.model, sureness=sure)}
     for name, text in pages.items():
         write_atomically(folder / name, text.encode("utf-8"))
 
@@ -240,6 +251,21 @@ def write_states(
         for r, row in enumerate(state_labels(model, states)):
             sure = [f"{held[r]:.{_PROBABILITY_DIGITS}f}" for held in chosen]
             writer.writerow([r if ids is None else text_cell(ids[r]), *map(text_cell, row), *sure])
+
+
+def write_set_aside(
+    path: Path,
+    names: Sequence[str],
+    set_aside: NDArray[np.bool_],
+    ids: Sequence[str] | None = None,
+    id_title: str = "row",
+) -> None:
+    """List the values that were treated as missing because they stand alone, case by case."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([text_cell(id_title), "measurement"])
+        for row, i in np.argwhere(set_aside):
+            writer.writerow([row if ids is None else text_cell(ids[row]), text_cell(names[i])])
 
 
 def rewrite_states(path: Path, old: LatentModel, new: LatentModel) -> None:

@@ -9,17 +9,14 @@ Assumes a fitted learner and the observations that it learned from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations, islice
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixoracle._arrays import Floats
 from mixoracle.assumptions.verdict import state_names
-from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.model.joint import independent
 from mixoracle.observations import Observations
@@ -32,8 +29,10 @@ from mixoracle.report.measurements import (
     separation_of,
     shapes_of,
 )
+from mixoracle.report.notes import notes_of
 from mixoracle.report.plain_words import plain_overall, plain_verdict, plain_words
 from mixoracle.report.states import certainty_of, path_of, sample_of, sampled_rows, strip_of
+from mixoracle.settings import Priors
 from mixoracle.trust.checks import FALSE_ALARM
 from mixoracle.trust.edges import pair_supports
 
@@ -43,10 +42,10 @@ if TYPE_CHECKING:
 
 # Pairs grow with the square of the variables; beyond this the least certain cannot be read anyway.
 MAX_PAIRS = 2000
-# Rows that a note names one by one.
-MAX_ROWS_NAMED = 10
 # A joint state that expects less than one case cannot be distinguished from an empty one.
 _FEWEST_CASES = 1.0
+# One that has more cases than a component needs to be seen, and more than this share, is not empty.
+_NEARLY_NONE = 0.001
 
 
 def gather(
@@ -111,65 +110,8 @@ def gather(
             model, observations.n_samples, fitted.edge_posterior_, fitted.known_arrows_
         ),
         drives=tuple(tuple(own) for own in fitted.drive_posterior_.tolist()),
-        notes=(
-            *notes,
-            *_repeated_notes(fitted.columns_),
-            *_set_aside_notes(model.observed_names, fitted.set_aside_),
-            *_resolution_notes(fitted),
-        ),
+        notes=notes_of(fitted, observations.ids, notes),
     )
-
-
-def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iterator[str]:
-    """Which values were treated as missing because they stand alone, a sentence a variable."""
-    for name, column in zip(names, set_aside.T, strict=True):
-        rows = np.flatnonzero(column)
-        if len(rows):
-            named = ", ".join(str(row + 1) for row in rows[:MAX_ROWS_NAMED])
-            more = ", …" if len(rows) > MAX_ROWS_NAMED else ""
-            was, case = ("was", "case") if len(rows) == 1 else ("were", "cases")
-            yield (
-                f"{len(rows):,} of {len(column):,} values of {name} {was} treated as missing, "
-                f"because no other value is near ({case} {named}{more})"
-            )
-
-
-def _repeated_notes(columns: Sequence[Column]) -> Iterator[str]:
-    """Which numbers were treated as missing because they repeat where others do not."""
-    for column in columns:
-        if column.repeated:
-            values = ", ".join(f"{value:.6g}" for value in column.repeated[:MAX_ROWS_NAMED])
-            yield (
-                f"exactly {values} occurs in {column.title} far more often than the numbers "
-                "next to it, and was treated as missing"
-            )
-
-
-def _resolution_notes(fitted: LatentGraphLearner) -> Iterator[str]:
-    """That a coarser answer was taken, why, and what the answers along the path are."""
-    if isfinite(fitted.resolution_):
-        yield (
-            "the components do not have the assumed shape, so only states that several "
-            "measurements share are distinguished (resolution: "
-            f"{fitted.resolution_:,.0f} rows)"
-        )
-    if len(fitted.resolutions_) > 1:
-        answers = "; ".join(
-            f"{_believed(answer.finest, answer.coarsest)}: {_states(answer.domain_sizes)}"
-            for answer in fitted.resolutions_
-        )
-        yield f"answers from the finest resolution to the coarsest, in rows: {answers}"
-
-
-def _believed(finest: float, coarsest: float) -> str:
-    names = [f"{rows:,.0f}" if isfinite(rows) else "all" for rows in (finest, coarsest)]
-    return names[0] if names[0] == names[1] else f"{names[0]} to {names[1]}"
-
-
-def _states(domain_sizes: tuple[int, ...]) -> str:
-    if not domain_sizes:
-        return "no hidden cause"
-    return f"{' × '.join(map(str, domain_sizes))} states"
 
 
 def _count(fitted: LatentGraphLearner, members: tuple[int, ...]) -> Count:
@@ -189,8 +131,10 @@ def rare_states(model: LatentModel, n_samples: int) -> tuple[str, ...]:
     rare = []
     for latents, held in zip(families, tables, strict=True):
         cases = n_samples * held.table
-        is_rare = cases < _FEWEST_CASES
+        is_rare = np.zeros(cases.shape, dtype=bool)
         is_rare[tuple(held.nearly_empty().T)] = True
+        is_rare &= cases < max(Priors.rows_per_component, _NEARLY_NONE * n_samples)
+        is_rare |= cases < _FEWEST_CASES
         # Where few cases were to be expected anyway, that there are none says nothing.
         is_rare &= n_samples * independent(held.table) > np.log(n_states / FALSE_ALARM)
         for state in np.argwhere(is_rare):

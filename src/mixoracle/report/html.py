@@ -63,6 +63,7 @@ def render(result: Result) -> str:
     template = _environment().get_template("report.html.j2")
     style, script = _asset("templates/report.css"), _scripts()
     model, evidence = result.model, result.evidence
+    sure = claims.sureness(model, evidence.edges, evidence.drive_support)
     return template.render(
         model=model,
         evidence=evidence,
@@ -73,7 +74,7 @@ def render(result: Result) -> str:
         script=script,
         style_digest=_digest(style),
         script_digest=_digest(script),
-        graph=svg.draw(model, interactive=True, supports=claims.edge_supports(evidence.edges)),
+        graph=svg.draw(model, interactive=True, sureness=sure),
         numbers_text=_as_it_is(page_data(model, evidence)),
         most_lines=MAX_PROFILE_LINES,
         most_tiles=_MAX_TILES,
@@ -83,7 +84,7 @@ def render(result: Result) -> str:
         unsure=UNSURE,
         sure=SURE,
         joint_rows=[
-            (joint_state_names(model, states), p)
+            (joint_state_names(model, states), p, _interval(model, evidence, states))
             for states, p in likeliest_states(model, _MAX_STATES)
         ],
         n_joint=model.joint.n_joint,
@@ -102,7 +103,7 @@ def render(result: Result) -> str:
         item_tables=item_tables(model, evidence.columns),
         most_drawn=_MAX_DRAWN,
         most_alternatives=_MAX_ALTERNATIVES,
-        small_graph=svg.draw(model, "The graph of this answer", number=1),
+        small_graph=svg.draw(model, "The graph of this answer", sureness=sure, number=1),
         driven=[
             [model.observed_names[i] for i in model.children(j)] for j in range(model.n_latent)
         ],
@@ -235,6 +236,17 @@ def _alternative(evidence: Evidence, k: int) -> dict[str, Any]:
     return {"held": other, "picture": picture, "drives": drives}
 
 
+def _interval(
+    model: LatentModel, evidence: Evidence, states: tuple[int, ...]
+) -> tuple[float, float] | None:
+    """Where the probability of a joint state lies in 95 % of the resamples; None without any."""
+    held = evidence.support
+    if held is None or held.joint_low is None or held.joint_high is None:
+        return None
+    place = int(np.ravel_multi_index(states, model.domain_sizes))
+    return held.joint_low[place], held.joint_high[place]
+
+
 def _measurement(model: LatentModel, evidence: Evidence, i: int) -> dict[str, Any]:
     """What there is to say of one observed variable, and its components in numbers."""
     own = [column.missing for column in evidence.columns if column.observed == i]
@@ -243,6 +255,7 @@ def _measurement(model: LatentModel, evidence: Evidence, i: int) -> dict[str, An
         "name": model.observed_names[i],
         "heading": _heading(model, evidence, i),
         "parents": [model.latent_names[j] for j in model.parents(i)],
+        "doubts": [words.parent_doubt(model, evidence, i, j) for j in model.parents(i)],
         # The share of the variation that a picture of points shows.
         "shown": evidence.scatters[i].shown if evidence.scatters[i].points else None,
         "missing": sum(own) / (evidence.n_samples * len(own)),

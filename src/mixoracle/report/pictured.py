@@ -32,6 +32,7 @@ class PicturedResults:
     columns_: tuple[Column, ...]
     set_aside_: Bools
     edge_posterior_: EdgePosterior | None
+    drive_posterior_: Floats
     known_arrows_: ResolvedKnowledge
     resolution_: float
     resolutions_: tuple[Resolution, ...]
@@ -48,14 +49,14 @@ class PicturedResults:
         raise NotImplementedError
 
     def plot_graph(self, ax: Axes | None = None) -> Axes:
-        """Draw the learned graph; the more support an edge among latents has, the wider it is."""
-        from mixoracle.report.claims import edge_supports
+        """Draw the learned graph: lines are full, dashed or dotted by how sure an edge is."""
+        from mixoracle.report.claims import sureness
         from mixoracle.report.figures import plot
 
         model = self._fitted()
         posterior, known = self.edge_posterior_, self.known_arrows_
         pairs = pair_supports(model, len(self.states_), posterior, known)
-        return plot(model, ax, edge_supports(pairs))
+        return plot(model, ax, sureness(model, pairs, self.drive_posterior_.tolist()))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the learned graph, as :meth:`plot_graph` does."""

@@ -12,6 +12,7 @@ from itertools import islice, permutations
 
 import numpy as np
 
+from mixoracle.errors import InvalidInputError
 from mixoracle.model import LatentModel
 from mixoracle.model.inference import Effects
 from mixoracle.report.lettering import shortened
@@ -62,6 +63,22 @@ class Resampled:
     joint_high: Row | None
     n_same: int
     effects: tuple[EffectInterval, ...] = ()
+
+    @classmethod
+    def checked(cls, support: object, model: LatentModel) -> Resampled:
+        """The same of what a user gave, which may be no support or that of another model."""
+        if not isinstance(support, Support):
+            raise InvalidInputError(
+                "support should be what learner.bootstrap() returned; got "
+                f"{type(support).__name__}: leave it out to show none"
+            )
+        if support.bipartite.shape != model.bipartite.shape:
+            raise InvalidInputError(
+                "support should be of this model, with "
+                f"{model.n_observed} measurements and {model.n_latent} hidden causes; got "
+                f"{' and '.join(map(str, support.bipartite.shape))}: call bootstrap again"
+            )
+        return cls.of(support, model)
 
     @classmethod
     def of(cls, support: Support, model: LatentModel) -> Resampled:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mixoracle.model import LatentModel
 from mixoracle.report import plots, svg
-from mixoracle.report.claims import edge_supports
+from mixoracle.report.claims import sureness
 from mixoracle.report.evidence import Evidence
 from mixoracle.report.figures import graph_size, plot
 from mixoracle.report.profiles import MAX_PROFILE_LINES, profile_of
@@ -25,7 +25,8 @@ def save_figures(model: LatentModel, evidence: Evidence, folder: Path) -> list[P
     from matplotlib.figure import Figure
 
     figures = {"graph": Figure(graph_size(svg.lay_out(model)), layout="constrained")}
-    plot(model, figures["graph"].add_subplot(), edge_supports(evidence.edges))
+    sure = sureness(model, evidence.edges, evidence.drive_support)
+    plot(model, figures["graph"].add_subplot(), sure)
     figures |= _pictures(model, evidence)
     folder.mkdir(exist_ok=True)
     return [path for name, figure in figures.items() for path in _save(figure, folder / name)]

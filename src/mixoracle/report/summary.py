@@ -1,4 +1,4 @@
-"""The answer in a few sentences, as text and in notebooks as HTML."""
+"""The answer in a few sentences, the verdict first, as text and in notebooks as HTML."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class Summary:
     def _paragraphs(self) -> Iterator[tuple[str, list[str]]]:
         """Each title with its sentences."""
         model, evidence = self.model, self.evidence
+        if evidence.verdict is not None:
+            yield words.verdict_line(evidence), list(evidence.verdict.reasons)
         found = [*words.findings(model, evidence), *words.other_kind(model, evidence)]
         yield words.headline(model, evidence), found
         yield "Among the hidden causes:", words.relations(model, evidence)
@@ -32,8 +34,8 @@ class Summary:
 
     def __str__(self) -> str:
         lines = []
-        for place, (title, sentences) in enumerate(self._paragraphs()):
-            if sentences or place == 0:
+        for title, sentences in self._paragraphs():
+            if sentences or title.endswith("."):  # the verdict and the headline are sentences
                 lines += [title, *(f"  {sentence}" for sentence in sentences)]
         return "\n".join(lines)
 
@@ -41,8 +43,8 @@ class Summary:
 
     def _repr_html_(self) -> str:
         parts = []
-        for place, (title, sentences) in enumerate(self._paragraphs()):
-            if sentences or place == 0:
+        for title, sentences in self._paragraphs():
+            if sentences or title.endswith("."):  # the verdict and the headline are sentences
                 items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences)
                 parts.append(f"<p><b>{html.escape(title)}</b></p><ul>{items}</ul>")
         return "".join(parts)

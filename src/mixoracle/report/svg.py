@@ -3,7 +3,8 @@
 Drawn as SVG by a template, so that it needs no graphviz, no browser and no font but the reader's
 own. Measurements that the same causes drive share one box, so that sixty of them stay readable and
 each line of Γ is drawn once for a box; Λ is drawn as arcs on the far side of the causes, with an
-arrowhead where the direction is known and dashed where it is not. Where that would take more than
+arrowhead where the direction is known. Lines, and frames of measurements, are full, dashed or
+dotted by how sure the edge is (:mod:`~mixoracle.report.sureness`). Where that would take more than
 a few dozen boxes, each cause has one box instead, beside it, and a measurement stands in the boxes
 of all its causes: no lines cross. A box of more than thirty names the first, and counts the others:
 the tables of a report name them all. Equal models give equal text.
@@ -14,13 +15,23 @@ by its classes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mixoracle.model import LatentModel
 from mixoracle.report.lettering import fitted, is_familiar, page_environment, width_of
+from mixoracle.report.sureness import (
+    DASHES,
+    DRIVES,
+    NO_FIGURES,
+    Degree,
+    Sureness,
+    dashes_of,
+    label_of,
+    words_of,
+)
 
 # Told apart by people with any colour vision, readable on white and on near-black.
 PALETTE = (
@@ -110,16 +121,16 @@ def draw(
     title: str = "Hidden causes and what they drive",
     *,
     interactive: bool = False,
-    supports: Mapping[tuple[int, int], float] | None = None,
+    sureness: Sureness = NO_FIGURES,
     number: int = 0,
 ) -> str:
     """Return the graph G = Γ ∪ Λ as a complete SVG document.
 
     ``interactive`` makes the causes reachable by keyboard, for a page that knows what to do then.
-    ``supports`` has the probability of edges of Λ, by their ends as the graph has them: the more,
-    the wider the line. ``number`` tells several pictures on one page apart.
+    ``sureness`` says how sure the edges are: lines and legend follow it, and the more support an
+    edge of Λ has, the wider it is. ``number`` tells several pictures on one page apart.
     """
-    layout = lay_out(model)
+    layout = lay_out(model, sureness)
     page = page_environment("mixoracle.report").get_template("graph.svg.j2")
     drawing = page.render(
         model=model,
@@ -130,12 +141,13 @@ def draw(
         scale=_PAGE_SCALE if interactive else 1.0,
         drives=drive_lines(layout),
         arcs=[
-            (i, j, known, *arc_curve(layout, i, j), *_support(model, (i, j), known, supports or {}))
+            (i, j, known, *arc_curve(layout, i, j), *_arc_look(model, (i, j), known, sureness))
             for i, j, known in latent_edges(model)
         ],
+        frame=[_strokes(DASHES[sureness.of_measurement(i)]) for i in range(model.n_observed)],
         head=f"arc-head-{number}" if number else "arc-head",
         chips=[chip_places(layout, g) for g in range(len(layout.groups))],
-        legend=_legend_entries(model),
+        legend=_legend_entries(model, sureness),
         colour=latent_colour,
         fitted=fitted,
         length_of=_length_of,
@@ -149,7 +161,7 @@ def latent_colour(latent: int) -> str:
     return PALETTE[latent % len(PALETTE)]
 
 
-def lay_out(model: LatentModel) -> Layout:
+def lay_out(model: LatentModel, sureness: Sureness = NO_FIGURES) -> Layout:
     """Decide where everything goes."""
     groups = _grouped(model)
     beside = len(groups) > _MOST_BOXES
@@ -170,7 +182,7 @@ def lay_out(model: LatentModel) -> Layout:
         middles = [y + g.height / 2 for y, g in zip(box_y, groups, strict=True)]
         pill_y = [y - PILL_HEIGHT / 2 for y in middles[: model.n_latent]]
     legend_y = _MARGIN + inner + 24
-    n_lines = len(_legend_entries(model))
+    n_lines = len(_legend_entries(model, sureness))
     # All boxes are as wide as the widest needs to be, and the legend needs some room too.
     box_width = max(_BOX_LEAST, *(group.width for group in groups))
     size = (box_x + box_width + _MARGIN, legend_y + n_lines * _LEGEND_LINE + _MARGIN / 2)
@@ -260,18 +272,18 @@ def arc_curve(layout: Layout, i: int, j: int) -> tuple[float, float, float]:
     return layout.pill_y[i] + lean, layout.pill_y[j] - lean, reach
 
 
-def _support(
-    model: LatentModel,
-    ends: tuple[int, int],
-    known: bool,
-    supports: Mapping[tuple[int, int], float],
-) -> tuple[float, str]:
-    """The width of an edge of Λ, and what a reader who points at it is told."""
+def _arc_look(
+    model: LatentModel, ends: tuple[int, int], known: bool, sureness: Sureness
+) -> tuple[float, str, str]:
+    """The width of an edge of Λ, its strokes, and what a reader who points at it is told."""
+    sure = sureness.of_edge(*ends)
     first, second = (model.latent_names[k] for k in ends)
-    said = f"{first} {'→' if known else '—'} {second}"
-    support = supports.get(ends)
-    said = said if support is None else f"{said}: support {support:.2f}"
-    return arc_width(support), said
+    strokes = _strokes(dashes_of(sure.degree, known))
+    return arc_width(sure.support), strokes, label_of(first, second, sure, known)
+
+
+def _strokes(dashes: Sequence[float]) -> str:
+    return " ".join(f"{length:g}" for length in dashes)
 
 
 def arc_width(support: float | None) -> float:
@@ -305,11 +317,23 @@ def _length_of(shown: str, room: float) -> float | None:
     return None if is_familiar(shown) else min(room, width_of(shown, _SIZE))
 
 
-def _legend_entries(model: LatentModel) -> list[tuple[str, str]]:
-    graph = model.latent_graph
-    entries = (
-        ("directed", "causes", graph.directed),
-        ("undirected", "depend on each other, direction open", graph.undirected),
-        ("drives", "drives every measurement in the box", model.bipartite.any()),
-    )
-    return [(kind, words) for kind, words, is_there in entries if is_there]
+def _legend_entries(model: LatentModel, sureness: Sureness) -> list[tuple[str, str, str]]:
+    """The kind of each line that is there, its strokes, and what it says."""
+    entries = []
+    found = {(known, sureness.of_edge(i, j).degree) for i, j, known in latent_edges(model)}
+    for known in (True, False):
+        for degree in Degree:
+            if (known, degree) in found:
+                kind, strokes = "directed" if known else "undirected", dashes_of(degree, known)
+                entries.append((kind, _strokes(strokes), words_of(degree, known)))
+    driven = [i for i in range(model.n_observed) if model.parents(i)]
+    frames = {sureness.of_measurement(i) for i in driven}
+    if Degree.SURE in frames:
+        which = "every measurement" if len(frames) == 1 else "the other measurements"
+        entries.append(("drives", "", f"drives {which} in the box"))
+    entries += [
+        ("chip", _strokes(DASHES[degree]), f"{DRIVES[degree]} this measurement")
+        for degree in (Degree.PROBABLE, Degree.POSSIBLE)
+        if degree in frames
+    ]
+    return entries

@@ -100,7 +100,7 @@ def overall_lines(evidence: Evidence) -> list[Text]:
     return lines + [Text(f"  {reason}") for reason in evidence.verdict.reasons]
 
 
-def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
+def summary(model: LatentModel, evidence: Evidence) -> Group:
     """The answer, for somebody who reads nothing else."""
     parts: list[Any] = [*overall_lines(evidence)]
     parts.append(Text(words.headline(model, evidence), style="bold"))
@@ -113,9 +113,12 @@ def summary(model: LatentModel, evidence: Evidence, out: str | None) -> Group:
     if stable:
         parts += [Text("Found again:", style="bold"), *(Text(f"  {line}") for line in stable)]
     parts.append(trust_panel(model, evidence))
-    if out is not None:
-        parts.append(Text(f"Written to {out}; open {out}/report.html in a browser to look at it."))
     return Group(*parts)
+
+
+def written(out: str) -> Text:
+    """Where the result is."""
+    return Text(f"Written to {out}; open {out}/report.html in a browser to look at it.")
 
 
 def comparison_lines(
@@ -144,6 +147,14 @@ def comparison_lines(
         )
         lines.append(f"Cases classified correctly: {shares}.")
     return lines
+
+
+def kinds_line(columns: Sequence[Column], n_samples: int) -> str:
+    """How many columns were read as what, in a sentence."""
+    kinds = ", ".join(
+        f"{len(group.titles)} as {group.described}" for group in by_kind(columns, n_samples)
+    )
+    return f"{n_samples:,} cases; columns were read: {kinds}."
 
 
 def kinds_table(columns: Sequence[Column], n_samples: int) -> Table:

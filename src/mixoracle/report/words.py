@@ -21,6 +21,7 @@ from mixoracle.report.evidence import Alternative, Evidence
 from mixoracle.report.gathering import rare_states
 from mixoracle.report.lettering import full, shortened
 from mixoracle.report.meanings import meaning_of
+from mixoracle.report.sureness import Degree
 from mixoracle.solving import nats
 
 # Below these a number is pointed out to the reader.
@@ -81,13 +82,22 @@ def findings(model: LatentModel, evidence: Evidence) -> list[str]:
                 f"{found} and is the shape of {driven}: nothing else was seen to depend on it."
             )
         else:
-            sentences.append(f"{found} and drives {driven or 'nothing'}.")
+            sentences.append(
+                f"{found} and {claims.driven(model, j, evidence.drive_support, listed)}."
+            )
     if not model.n_latent:
         return []
     untouched = [name for i, name in enumerate(model.observed_names) if not model.parents(i)]
     if untouched:
         sentences.append(f"No hidden cause was found behind {listed(untouched)}.")
     return sentences
+
+
+def parent_doubt(model: LatentModel, evidence: Evidence, i: int, j: int) -> str:
+    """How doubtful it is that a cause drives a measurement, in brackets; empty where it is not."""
+    support = evidence.drive_support[i][j] if evidence.drive_support else 1.0
+    said = {Degree.PROBABLE: " (probably)", Degree.POSSIBLE: " (maybe)"}
+    return said.get(claims.degree_of(support), "") if model.bipartite[i, j] else ""
 
 
 def relations(model: LatentModel, evidence: Evidence | None = None) -> list[str]:
@@ -123,10 +133,10 @@ def doubts(model: LatentModel, evidence: Evidence) -> list[str]:
             f"The components of {listed(blurred)} overlap: "
             f"{'each' if len(blurred) > 1 else 'it'} alone misclassifies more than one case in ten."
         )
-    if evidence.repairs:
+    corrected = corrected_counts(evidence)
+    if corrected:
         sentences.append(
-            f"{_n(len(evidence.repairs), 'component count')} had to be corrected to agree with the "
-            "others."
+            f"{_n(len(corrected), 'component count')} had to be corrected to agree with the others."
         )
     # What differs in one thing has its own support; other candidates are about all of it.
     candidates = [other for other in evidence.alternatives if not other.change]
@@ -242,8 +252,15 @@ def trust(model: LatentModel, evidence: Evidence) -> list[str]:
             "measurements together do."
         )
     if evidence.residual < NO_REMAINDER and model.n_latent:
-        sentences.append("The graph reproduces all component counts.")
+        corrected = len(corrected_counts(evidence))
+        after = f", {corrected} of them after a correction" if corrected else ""
+        sentences.append(f"The graph reproduces all component counts{after}.")
     return sentences
+
+
+def corrected_counts(evidence: Evidence) -> list[str]:
+    """The changes of component counts; other repairs are about states and names."""
+    return [repair for repair in evidence.repairs if "components were seen" in repair]
 
 
 def listed(names: Sequence[str], most: int = _LISTED) -> str:

@@ -14,10 +14,10 @@ interrupted run goes on where it stopped.
 from __future__ import annotations
 
 import hashlib
-import json
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,18 @@ from typing import Any
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
-from mixoracle._checks import check_whole, make_generator
+from mixoracle._checks import check_jobs, check_whole, make_generator
 from mixoracle._clock import NO_LIMIT
-from mixoracle._steps import Tell
+from mixoracle._steps import Tell, tell_nobody
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.model.inference import Effects
 from mixoracle.model.variables import Variable
 from mixoracle.oracles.protocol import CandidateOracle
-from mixoracle.oracles.run import to_log
+from mixoracle.oracles.run import Report, reporting, to_log
 from mixoracle.solving import Solution, Solver
+from mixoracle.trust import kept
 from mixoracle.trust.aligning import Sighting, align
 from mixoracle.trust.held_out import HeldOut, judge
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
@@ -45,6 +46,8 @@ from mixoracle.trust.starts import SMALL_SAMPLE, solve_from_starts
 COVERAGE = 0.95
 # Fewer rows make no halves that could show anything.
 FEWEST_ROWS = 20
+# How progress calls it.
+RESAMPLING = "learning from halves of the rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,31 +161,36 @@ class Bootstrapping:
 
     # What the last fit left; None in a copy from a file, which holds no data.
     _resampler: Resampler | None
+    progress: bool | Report
 
     def bootstrap(
         self,
         n_resamples: int = 100,
-        n_jobs: int = 1,
+        n_jobs: int | None = 1,
         random_state: int | np.random.Generator | None = None,
         *,
         keep: str | Path | None = None,
-        progress: Tell | None = None,
+        progress: bool | Tell | None = None,
     ) -> Support:
         """How often each part of the answer is found again in halves of the rows.
 
         Parameters
         ----------
         n_resamples : int
-        n_jobs : int
-            Resamples that are worked on at the same time.
+        n_jobs : int or None
+            Resamples that are worked on at the same time; None is 1. Within
+            ``joblib.parallel_config``, 1 takes the number of jobs from there.
         random_state : int, numpy.random.Generator or None
         keep : path, optional
-            A file that holds what is done, so that an interrupted run goes on with it.
-        progress : function, optional
-            Called with the number of resamples that are done and of all.
+            A file that holds what is done, so that an interrupted run goes on with it. A file that
+            no bootstrap wrote is refused.
+        progress : bool or function, optional
+            Show how many are done, as the learner's own ``progress`` does if left out; a function
+            is called with the number of resamples that are done and of all.
         """
         resampler = self._resampling()
-        return resampler.support(n_resamples, n_jobs, random_state, keep, progress)
+        with _telling(progress, self.progress) as tell:
+            return resampler.support(n_resamples, n_jobs, random_state, keep, tell)
 
     def held_out(
         self, n_splits: int = 2, random_state: int | np.random.Generator | None = None
@@ -208,6 +216,22 @@ class Bootstrapping:
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
         return {**state, "_resampler": None} if isinstance(state, dict) else state
+
+
+@contextmanager
+def _telling(progress: bool | Tell | None, of_learner: bool | Report) -> Iterator[Tell]:
+    """Whom to tell how many resamples are done: the user's function, a spinner, or the log."""
+    if callable(progress):
+        yield progress
+        return
+    if progress is not None and not isinstance(progress, bool):
+        raise InvalidInputError(
+            "progress should be True, False or a function of the numbers of resamples that are "
+            f"done and of all; got {progress!r}: leave it out to do as the learner does"
+        )
+    with reporting(of_learner if progress is None else progress) as report:
+        report(RESAMPLING)
+        yield lambda done, total: report(f"{RESAMPLING}: {done} of {total}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,42 +265,39 @@ class Resampler:
     def support(
         self,
         n_resamples: int = 100,
-        n_jobs: int = 1,
+        n_jobs: int | None = 1,
         random_state: int | np.random.Generator | None = None,
         keep: str | Path | None = None,
-        tell: Tell | None = None,
+        tell: Tell = tell_nobody,
     ) -> Support:
         """Learn from ``n_resamples`` halves and count what is found again.
 
         ``keep`` is a file that holds what is done; ``tell`` is called with how many are.
         """
         check_whole("n_resamples", n_resamples, at_least=1)
-        if isinstance(random_state, int):
-            seed = random_state
-        else:
-            seed = int(make_generator(random_state).integers(1 << 32))
+        if n_jobs is not None:
+            check_jobs(n_jobs)
+        rng = make_generator(random_state)
+        seed = random_state if isinstance(random_state, int) else int(rng.integers(1 << 32))
         keep = None if keep is None else Path(keep)
         self._refuse_too_few()
-        done = _read(keep, self._fingerprint(seed))
+        done = kept.read(keep, self._fingerprint(seed))
         left = [number for number in range(n_resamples) if number not in done]
         for number, sighting in self._sightings(left, n_jobs, seed):
             done[number] = sighting
-            _append(keep, number, sighting)
-            if tell is not None:
-                tell(len(done), n_resamples)
+            kept.append(keep, number, sighting)
+            tell(len(done), n_resamples)
         chosen = [done[number] for number in range(n_resamples)]
         return Support.of(chosen, self.model)
 
     def _sightings(
-        self, numbers: list[int], n_jobs: int, seed: int
+        self, numbers: list[int], n_jobs: int | None, seed: int
     ) -> Iterator[tuple[int, Sighting]]:
         """The resamples as they come, one after the other or side by side."""
         from joblib import Parallel, delayed
 
-        if n_jobs == 1:
-            yield from ((number, self.sight(number, seed)) for number in numbers)
-            return
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        # None is 1, unless joblib's settings say otherwise (a Dask cluster).
+        parallel = Parallel(n_jobs=None if n_jobs == 1 else n_jobs, return_as="generator")
         found = parallel(delayed(self.sight)(number, seed) for number in numbers)
         yield from zip(numbers, found, strict=True)
 
@@ -304,6 +325,11 @@ class Resampler:
         """Judge the learner on rows that it did not learn from, each row once."""
         check_whole("n_splits", n_splits, at_least=2)
         self._refuse_too_few()
+        if n_splits > self.prepared.n_samples:
+            raise InvalidInputError(
+                f"n_splits should be at most {self.prepared.n_samples}, the number of different "
+                f"rows; got {n_splits}: use fewer parts, of which each is judged by the others"
+            )
         rng = make_generator(random_state)
         part = rng.permutation(np.arange(self.prepared.n_samples) % n_splits)
         judged = []
@@ -349,49 +375,3 @@ class Resampler:
         digest.update(np.ascontiguousarray(self.prepared.observations.values).tobytes())
         digest.update(repr((seed, self.model.domain_sizes)).encode())
         return digest.hexdigest()
-
-
-def _read(keep: Path | None, fingerprint: str) -> dict[int, Sighting]:
-    """The resamples that a file holds; it is begun anew if they are of another answer."""
-    if keep is None:
-        return {}
-    text = keep.read_text(encoding="utf-8") if keep.is_file() else ""
-    lines = text.splitlines()
-    if not lines or lines[0] != fingerprint:
-        keep.write_text(f"{fingerprint}\n", encoding="utf-8")
-        return {}
-    if not text.endswith("\n"):
-        with keep.open("a", encoding="utf-8") as stream:
-            stream.write("\n")
-    done: dict[int, Sighting] = {}
-    for line in lines[1:]:
-        try:
-            held = json.loads(line)
-        except json.JSONDecodeError:  # The last line of a run that was killed while it wrote.
-            continue
-        done[int(held.pop("number"))] = _from_plain(held)
-    return done
-
-
-def _append(keep: Path | None, number: int, sighting: Sighting) -> None:
-    if keep is None:
-        return
-    plain = {
-        name: value.tolist() if isinstance(value, np.ndarray) else value
-        for name, value in vars(sighting).items()
-    }
-    with keep.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps({"number": number, **plain}) + "\n")
-
-
-def _from_plain(held: dict[str, Any]) -> Sighting:
-    n, m = len(held["bipartite"]), len(held["agreement"])
-    return Sighting(
-        n_latents=int(held["n_latents"]),
-        agreement=np.array(held["agreement"], dtype=np.float64),
-        domain_sizes=np.array(held["domain_sizes"], dtype=np.int64),
-        bipartite=np.array(held["bipartite"], dtype=bool).reshape(n, m),
-        adjacency=np.array(held["adjacency"], dtype=bool).reshape(m, m),
-        arrows=np.array(held["arrows"], dtype=bool).reshape(m, m),
-        joint=None if held["joint"] is None else np.array(held["joint"], dtype=np.float64),
-    )
