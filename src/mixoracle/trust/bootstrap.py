@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
-from mixoracle._checks import check_whole, make_generator
+from mixoracle._checks import check_whole, make_generator, n_workers
 from mixoracle._clock import NO_LIMIT
 from mixoracle._steps import Tell
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
@@ -279,7 +279,7 @@ class Resampler:
         if n_jobs == 1:
             yield from ((number, self.sight(number, seed)) for number in numbers)
             return
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        parallel = Parallel(n_jobs=n_workers(n_jobs, len(numbers)), return_as="generator")
         found = parallel(delayed(self.sight)(number, seed) for number in numbers)
         yield from zip(numbers, found, strict=True)
 
