@@ -111,6 +111,23 @@ STICKS_OUT = (
 )
 
 
+class LateEvents(list):
+    """Events of the browser, among which the load of an earlier page comes after the clearing."""
+
+    def clear(self):
+        super().clear()
+        self.append({"method": "Page.loadEventFired", "params": {"timestamp": 0.0}})
+
+
+def test_a_page_is_open_when_it_is_loaded_itself(browser, tmp_path, monkeypatch):
+    slow = "const end = performance.now() + 300; while (performance.now() < end);"
+    page = tmp_path / "slow.html"
+    page.write_text(f"<p>first</p><script>{slow}</script><p>last</p><script>{slow}</script>")
+    monkeypatch.setattr(browser, "events", LateEvents())
+    browser.open(page)
+    assert browser.run("document.readyState") == "complete"
+
+
 @pytest.fixture(scope="module")
 def page(make_result, tmp_path_factory):
     """Write the report of a drawn problem and return its path; each is made once."""
