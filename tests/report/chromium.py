@@ -147,6 +147,18 @@ class Browser:
             raise RuntimeError(json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
+    def show_on(self, medium):
+        """Show the page on paper (``print``) or a screen (``""``), and wait until it was told so.
+
+        Where its styles are being computed, it is told a frame later than it is drawn.
+        """
+        self.run(
+            "window.paper = matchMedia('print'); window.told = new Promise((done) =>"
+            "paper.addEventListener('change', () => done(0), {once: true})); 0"
+        )
+        self.call("Emulation.setEmulatedMedia", media=medium)
+        self.run("told")
+
     def click(self, selector):
         """Press the mouse in the middle of an element, as a person would."""
         x, y = self.run(
