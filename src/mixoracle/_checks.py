@@ -8,6 +8,8 @@ import numpy as np
 
 from mixoracle.errors import InvalidInputError
 
+# Some wait for the disk or for the others, so that a few on each core may gain something.
+_MOST_A_CORE = 4
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
 
@@ -42,6 +44,25 @@ def check_jobs(n_jobs: object) -> None:
         raise InvalidInputError(
             f"n_jobs should be a number of jobs, or -1 for all cores; got {n_jobs!r}"
         )
+
+
+def n_workers(n_jobs: int, n_tasks: int | None = None) -> int:
+    """The processes that ``n_jobs`` starts, as joblib counts them, for so many tasks.
+
+    No more than there are tasks, nor than :data:`_MOST_A_CORE` for each core that joblib would use:
+    further ones wait for each other, and each needs its memory.
+
+    Examples
+    --------
+    >>> n_workers(1000, n_tasks=3)
+    3
+    """
+    from joblib import effective_n_jobs
+
+    if n_jobs == 1:
+        return 1
+    most: int = min(effective_n_jobs(n_jobs), _MOST_A_CORE * effective_n_jobs(-1))
+    return most if n_tasks is None else max(1, min(most, n_tasks))
 
 
 def check_probability(what: str, value: float) -> None:

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from joblib import effective_n_jobs
-
+from mixoracle._checks import n_workers
 from mixoracle.errors import InvalidInputError
 from mixoracle.settings import Settings
 
@@ -60,8 +59,8 @@ class Cost:
         >>> print(Cost(90.0, 7e8).with_workers(2, 10))
         at most 1.5 min and 1.7 GB
         """
-        n_workers = 0 if n_jobs == 1 else min(effective_n_jobs(n_jobs), n_tasks)
-        return replace(self, memory=self.memory + n_workers * _MEMORY)
+        further = 0 if n_jobs == 1 else n_workers(n_jobs, n_tasks)
+        return replace(self, memory=self.memory + further * _MEMORY)
 
     def check_memory(self, limit: float | None) -> None:
         """Refuse a fit that may need more bytes than ``limit``."""

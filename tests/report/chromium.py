@@ -82,6 +82,7 @@ class Browser:
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def call(self, method, **parameters):
         """Send a command and wait for its answer."""
@@ -123,11 +124,18 @@ class Browser:
             features.append({"name": "prefers-reduced-motion", "value": "reduce"})
         self.call("Emulation.setEmulatedMedia", features=features)
         self.events.clear()
-        self.call("Page.navigate", url=Path(path).resolve().as_uri())
-        self._wait_for("Page.loadEventFired")
+        loader = self.call("Page.navigate", url=Path(path).resolve().as_uri())["loaderId"]
+        self._wait_until_loaded(loader)
 
-    def _wait_for(self, method):
-        while not any(event.get("method") == method for event in self.events):
+    def _wait_until_loaded(self, loader):
+        """Wait for this navigation; on a busy machine the load of an earlier page is told late."""
+        looked_at = 0
+        while True:
+            for event in self.events[looked_at:]:
+                told = event.get("params", {})
+                if (told.get("loaderId"), told.get("name")) == (loader, "load"):
+                    return
+            looked_at = len(self.events)
             self.events.append(self._receive(_ANSWER_SECONDS))
 
     def run(self, script):
@@ -138,6 +146,18 @@ class Browser:
         if "exceptionDetails" in answer:
             raise RuntimeError(json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
+
+    def show_on(self, medium):
+        """Show the page on paper (``print``) or a screen (``""``), and wait until it was told so.
+
+        Where its styles are being computed, it is told a frame later than it is drawn.
+        """
+        self.run(
+            "window.paper = matchMedia('print'); window.told = new Promise((done) =>"
+            "paper.addEventListener('change', () => done(0), {once: true})); 0"
+        )
+        self.call("Emulation.setEmulatedMedia", media=medium)
+        self.run("told")
 
     def click(self, selector):
         """Press the mouse in the middle of an element, as a person would."""

@@ -111,6 +111,39 @@ STICKS_OUT = (
 )
 
 
+class LateEvents(list):
+    """Events of the browser, among which the load of an earlier page comes after the clearing."""
+
+    def clear(self):
+        super().clear()
+        self.append({"method": "Page.loadEventFired", "params": {"timestamp": 0.0}})
+
+
+def test_a_page_is_open_when_it_is_loaded_itself(browser, tmp_path, monkeypatch):
+    slow = "const end = performance.now() + 300; while (performance.now() < end);"
+    page = tmp_path / "slow.html"
+    page.write_text(f"<p>first</p><script>{slow}</script><p>last</p><script>{slow}</script>")
+    monkeypatch.setattr(browser, "events", LateEvents())
+    browser.open(page)
+    assert browser.run("document.readyState") == "complete"
+
+
+def test_a_page_on_paper_has_been_told_so(browser, tmp_path):
+    page = tmp_path / "busy.html"
+    # Styles that never rest: the page is told of paper later than it is drawn.
+    page.write_text(
+        "<style>[title] p { color: red }</style><p>text</p><script>"
+        "setInterval(() => document.body.toggleAttribute('title'), 0);"
+        "const paper = matchMedia('print'); window.heard = 0;"
+        "paper.addEventListener('change', () => { window.heard += 1; });</script>"
+    )
+    browser.open(page)
+    for changes in (1, 3, 5, 7, 9):
+        browser.show_on("print")
+        assert browser.run("heard") == changes
+        browser.show_on("")
+
+
 @pytest.fixture(scope="module")
 def page(make_result, tmp_path_factory):
     """Write the report of a drawn problem and return its path; each is made once."""
@@ -286,11 +319,11 @@ def test_dark_is_dark_and_light_is_light(browser, page):
 
 def test_print_shows_every_latent(browser, page):
     browser.open(page(4, 8))
-    browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.show_on("print")
     try:
         assert len(visible_panels(browser)) == 4
     finally:
-        browser.call("Emulation.setEmulatedMedia", media="")
+        browser.show_on("")
 
 
 def test_without_scripts_everything_is_there(browser, page):

@@ -176,7 +176,7 @@ def test_hovering_names_row_state_and_probability(browser, page):
 
 def test_printing_unfolds_and_draws_everything(browser, page):
     browser.open(page, scheme="dark")
-    browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.show_on("print")
     try:
         browser.run(SETTLED)
         assert browser.run(DRAWN) == browser.run(PICTURES)
@@ -188,7 +188,7 @@ def test_printing_unfolds_and_draws_everything(browser, page):
         assert browser.run("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
         assert browser.run(CONTRAST) == []
     finally:
-        browser.call("Emulation.setEmulatedMedia", media="")
+        browser.show_on("")
     browser.run(SETTLED)
     assert browser.run("document.querySelectorAll('.effect[open]').length") == 0
 
@@ -201,10 +201,10 @@ def test_every_kind_of_data_is_drawn_without_complaint(browser, make_result, tmp
         path = tmp_path / f"{kind}.html"
         path.write_text(html.render(result), encoding="utf-8")
         browser.open(path)
-        browser.call("Emulation.setEmulatedMedia", media="print")
+        browser.show_on("print")
         browser.run(SETTLED)
         drawn = browser.run("document.querySelectorAll('[data-picture] svg').length")
-        browser.call("Emulation.setEmulatedMedia", media="")
+        browser.show_on("")
         assert drawn == browser.run(PICTURES) > 4
         assert browser.complaints() == []
 

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from mixoracle._checks import n_workers
 from mixoracle.errors import InvalidInputError, MissingDependencyError, MixoracleError
 from mixoracle.experiments.results import Result, open_results
 from mixoracle.experiments.studies import Study
@@ -71,7 +72,7 @@ def run_study(
 def workers(jobs: int, dask: str | None) -> Iterator[dict[str, Any]]:
     """The settings of joblib, while the workers it needs are there."""
     if dask is None:
-        yield {"n_jobs": jobs}
+        yield {"n_jobs": n_workers(jobs)}
         return
     from joblib import parallel_config
 

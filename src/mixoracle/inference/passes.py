@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._checks import n_workers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.encoding import Encoder
 from mixoracle.inference.refine import AnyMixture, Refinement, joint_of, mixture_of
@@ -206,7 +207,7 @@ def spread_over(n_jobs: int) -> Mapped:
 
     def mapped(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterable[Any]:
         parallel = Parallel(
-            n_jobs=None if n_jobs == 1 else n_jobs, batch_size=1, return_as="generator"
+            n_jobs=None if n_jobs == 1 else n_workers(n_jobs), batch_size=1, return_as="generator"
         )
         results: Iterable[Any] = parallel(delayed(function)(item) for item in items)
         return results

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Integers
+from mixoracle._checks import n_workers
 from mixoracle._steps import Tell, counted, tell_nobody
 from mixoracle.labels.labelling import Labelling, Rows, completed
 from mixoracle.mixtures.merging import Merging
@@ -29,7 +30,7 @@ def label_each(
 ) -> Labelling:
     """Label each variable on its own; ``tell`` hears of each that is done."""
     work = segment if n_jobs == 1 else _segment_elsewhere
-    finished = Parallel(n_jobs=min(n_jobs, len(rows)), return_as="generator")(
+    finished = Parallel(n_jobs=n_workers(n_jobs, len(rows)), return_as="generator")(
         delayed(work)(variable, max_components, int(seed), settings)
         for variable, seed in zip(rows, seeds, strict=True)
     )

@@ -18,6 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._checks import n_workers
 from mixoracle._steps import Tell, counted, tell_nobody
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.families.choice import Families
@@ -185,7 +186,7 @@ def prepare(
             fitted[place] = _encoder(values[place], read_as[place], settings)
             rounding[variables[place]][keyed[variables[place]][0]] = steps
     if set_aside and judged:
-        looked_at = Parallel(n_jobs=min(n_jobs, len(judged)), return_as="generator")(
+        looked_at = Parallel(n_jobs=n_workers(n_jobs, len(judged)), return_as="generator")(
             delayed(isolated)(
                 fitted[place].encode(values[place]), fitted[place].for_search().family, settings
             )

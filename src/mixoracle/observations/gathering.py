@@ -155,6 +155,12 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
         raise InvalidInputError(
             f"{what} should have rows of equal length; got rows of different lengths"
         ) from error
+    if array.ndim == 0:
+        raise InvalidInputError(
+            f"{what} should have a row for each case; got {values!r:.60}, "
+            f"a {type(values).__name__}: Observations.read(path) reads a file, and a list of such "
+            "values is one column"
+        )
     mixed = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
     # Lists that mix numbers with text or None would lose their types as an array of text.
     return np.asarray(values, dtype=object) if mixed else array

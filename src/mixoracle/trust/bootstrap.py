@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
-from mixoracle._checks import check_jobs, check_whole, make_generator
+from mixoracle._checks import check_jobs, check_whole, make_generator, n_workers
 from mixoracle._clock import NO_LIMIT
 from mixoracle._steps import Tell, tell_nobody
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
@@ -297,7 +297,8 @@ class Resampler:
         from joblib import Parallel, delayed
 
         # None is 1, unless joblib's settings say otherwise (a Dask cluster).
-        parallel = Parallel(n_jobs=None if n_jobs == 1 else n_jobs, return_as="generator")
+        workers = None if n_jobs == 1 else n_workers(n_jobs, len(numbers))
+        parallel = Parallel(n_jobs=workers, return_as="generator")
         found = parallel(delayed(self.sight)(number, seed) for number in numbers)
         yield from zip(numbers, found, strict=True)
 

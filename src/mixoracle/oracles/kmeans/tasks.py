@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers
+from mixoracle._checks import n_workers
 from mixoracle.model import Projection
 from mixoracle.observations import Observations
 from mixoracle.oracles.kmeans.clusters import (
@@ -137,7 +138,7 @@ class Workbench:
         """Run a task for each tuple of arguments; answers in the order of the tuples."""
         from joblib import Parallel, delayed
 
-        parallel = Parallel(n_jobs=self.n_jobs)
+        parallel = Parallel(n_jobs=n_workers(self.n_jobs))
         return list(parallel(delayed(_on_one_thread)(task, each) for each in arguments))
 
 
