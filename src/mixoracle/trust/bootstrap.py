@@ -297,7 +297,7 @@ class Resampler:
         from joblib import Parallel, delayed
 
         # None is 1, unless joblib's settings say otherwise (a Dask cluster).
-        workers = None if n_jobs == 1 else n_workers(n_jobs, len(numbers))
+        workers = None if n_jobs in (None, 1) else n_workers(n_jobs, len(numbers))
         parallel = Parallel(n_jobs=workers, return_as="generator")
         found = parallel(delayed(self.sight)(number, seed) for number in numbers)
         yield from zip(numbers, found, strict=True)
