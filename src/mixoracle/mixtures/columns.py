@@ -37,8 +37,9 @@ class Column:
     ``levels`` are its labels by code, None where it has none; ``guessed`` says that its numbers
     were taken as levels or counts without anybody having said so. ``low`` and ``high`` are the
     smallest and largest number, or the first and last level. ``repeated`` are numbers that occur
-    far more often than their neighbours, which were treated as missing. ``unit`` is that of its
-    numbers, empty where it has none.
+    far more often than their neighbours, which were treated as missing; ``agreed`` are such numbers
+    that other variables agree on, and that are values like others. ``unit`` is that of its numbers,
+    empty where it has none.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Column:
     high: str
     repeated: tuple[float, ...] = ()
     unit: str = ""
+    agreed: tuple[float, ...] = ()
 
     @property
     def heading(self) -> str:

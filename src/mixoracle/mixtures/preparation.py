@@ -25,6 +25,7 @@ from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.families.registry import NUMBERS
 from mixoracle.families.submixture import Subcomponents
 from mixoracle.families.units import differ_by_rounding
+from mixoracle.mixtures.atoms import scattered, with_states
 from mixoracle.mixtures.coded import CodedRows
 from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
 from mixoracle.mixtures.isolation import isolated
@@ -159,7 +160,8 @@ def prepare(
     _warn_of_empty_rows(observations)
     _warn_of_rounding(observations, columns)
     tied = tied_columns(observations.values)
-    columns = with_repeated(columns, observations, tied) if set_aside else columns
+    if set_aside:
+        columns = with_states(with_repeated(columns, observations, tied), observations, settings)
     seen = _measured(observations, columns)
     scores = _row_scores(observations)
     keyed = [_order_columns(block, scores) for block in seen]
@@ -167,6 +169,7 @@ def prepare(
     rows = _order_rows(seen[i][:, keyed[i][0]] for i in variables)
     read_as = [_columns_of(columns, int(i), keyed[i][0]) for i in variables]
     values = [seen[i][:, keyed[i][0]][rows] for i in variables]
+    states = [_at_states(own, read) for own, read in zip(values, read_as, strict=True)]
     fitted = [_encoder(own, read, settings) for own, read in zip(values, read_as, strict=True)]
     judged = [place for place, encoder in enumerate(fitted) if encoder.is_shape_judged]
     alone = np.zeros((len(rows), len(variables)), dtype=bool)
@@ -178,10 +181,15 @@ def prepare(
             values[place] = spread_by(values[place], steps)
             fitted[place] = _encoder(values[place], read_as[place], settings)
             rounding[variables[place]][keyed[variables[place]][0]] = steps
+        if states[place].any():
+            values[place] = scattered(values[place], states[place])
+            fitted[place] = _encoder(values[place], read_as[place], settings)
     if set_aside and judged:
         looked_at = Parallel(n_jobs=min(n_jobs, len(judged)), return_as="generator")(
             delayed(isolated)(
-                fitted[place].encode(values[place]), fitted[place].for_search().family, settings
+                _without(states[place], fitted[place].encode(values[place])),
+                fitted[place].for_search().family,
+                settings,
             )
             for place in judged
         )
@@ -229,6 +237,17 @@ def _encoder(block: Floats, read_as: Sequence[Column], settings: Settings) -> En
     kinds = [column.family for column in read_as]
     sizes = [column.n_levels for column in read_as]
     return fit_encoder(block, kinds, sizes, settings.priors)
+
+
+def _at_states(block: Floats, read_as: Sequence[Column]) -> Bools:
+    """The rows (N,) with a repeated number that is a state: they do not stand alone."""
+    marks = [np.isin(block[:, c], column.agreed) for c, column in enumerate(read_as)]
+    return np.asarray(np.any(marks, axis=0))
+
+
+def _without(rows: Bools, block: Floats) -> Floats:
+    """The block with these rows as missing values."""
+    return np.where(rows[:, None], np.nan, block) if rows.any() else block
 
 
 def _are_mostly(alone: Bools) -> Bools:

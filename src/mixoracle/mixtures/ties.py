@@ -109,7 +109,7 @@ def without_copies(observations: Observations) -> tuple[Observations, Integers]:
 
     Two rows are copies if they agree in every column, and one of the values that they share is a
     number of a column in which hardly one repeats otherwise: answers and rounded numbers agree by
-    chance. Missing values agree.
+    chance, and so do numbers that occur far more often than others. Missing values agree.
     """
     values = observations.values
     numbers = [held is None for block in observations.levels for held in block]
@@ -120,7 +120,9 @@ def without_copies(observations: Observations) -> tuple[Observations, Integers]:
     comparable = np.where(np.isnan(values), np.inf, values)
     _, first, member = np.unique(comparable, axis=0, return_index=True, return_inverse=True)
     telling = np.array(numbers) & [_hardly_repeats(column) for column in values[first].T]
-    original = np.where(np.isnan(values[:, telling]).all(axis=1), rows, first[member.ravel()])
+    told = [~np.isnan(own) & ~np.isin(own, repeated_values(own)) for own in values[:, telling].T]
+    is_copy = np.any(told, axis=0) if told else np.zeros(len(rows), dtype=bool)
+    original = np.where(is_copy, first[member.ravel()], rows)
     kept = np.unique(original)
     if len(kept) == len(rows):
         return observations, rows

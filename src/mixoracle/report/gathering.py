@@ -135,8 +135,14 @@ def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iter
 
 
 def _repeated_notes(columns: Sequence[Column]) -> Iterator[str]:
-    """Which numbers were treated as missing because they repeat where others do not."""
+    """Which numbers repeat where others do not, and whether they were treated as missing."""
     for column in columns:
+        if column.agreed:
+            values = ", ".join(f"{value:.6g}" for value in column.agreed[:MAX_ROWS_NAMED])
+            yield (
+                f"exactly {values} occurs in {column.title} far more often than the numbers "
+                "next to it; other measurements show the same cases, so it counts as a state"
+            )
         if column.repeated:
             values = ", ".join(f"{value:.6g}" for value in column.repeated[:MAX_ROWS_NAMED])
             yield (
