@@ -18,6 +18,7 @@ import warnings
 from zlib import crc32
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import DataWarning
@@ -32,6 +33,9 @@ _FEWEST_DIFFERENT = 20
 _SEED = 0
 # How much more often than its neighbours a value occurs that is no measurement, and how often.
 _STICKS_OUT = 8
+# So many different values on each side are its neighbours: in a column with few digits, one of ten
+# ends in the digit that people prefer.
+_NEIGHBOURS = 10
 
 
 def tied_columns(values: Floats) -> Bools:
@@ -85,7 +89,9 @@ def rounding_step(column: Floats) -> float:
 def repeated_values(column: Floats) -> tuple[float, ...]:
     """Values of a column (N,) that occur far more often than those next to them.
 
-    Values that make up most of a column are what it measures.
+    It is one value that is no measurement, or a limit at either end. Several inner ones that stick
+    out are digits that people prefer; then another must stick out from these as well. Values that
+    make up most of a column are what it measures.
 
     Examples
     --------
@@ -93,15 +99,29 @@ def repeated_values(column: Floats) -> tuple[float, ...]:
     (0.0,)
     >>> repeated_values(np.round(np.linspace(0.0, 2.0, 300), 1))
     ()
+    >>> repeated_values(np.concatenate([np.repeat([2.0, 3.0, 4.0], 30), np.linspace(0, 9, 300)]))
+    ()
     """
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
-    if len(values) < _FEWEST_DIFFERENT:
+    if len(values) < _FEWEST_DIFFERENT or counts.max() < _STICKS_OUT:
         return ()
-    beside = np.concatenate([[0], counts, [0]])
-    often = counts >= _STICKS_OUT * np.maximum(1, np.maximum(beside[:-2], beside[2:]))
+    places = np.flatnonzero(counts >= _STICKS_OUT)
+    apart = places[counts[places] >= _STICKS_OUT * _most_beside(counts, places, 1)]
+    inner = np.sort(counts[apart[(apart > 0) & (apart < len(values) - 1)]])
+    preferred = inner[-2] if len(inner) > 1 else 0
+    beside = np.maximum(_most_beside(counts, apart, _NEIGHBOURS), preferred)
+    often = apart[counts[apart] >= _STICKS_OUT * beside]
     if counts[often].sum() > _MOSTLY_DIFFERENT * len(column):
         return ()
     return tuple(float(value) for value in values[often])
+
+
+def _most_beside(counts: Integers, places: Integers, reach: int) -> Integers:
+    """The largest count among so many values beside these; one at an end is no measure."""
+    inner = counts.copy()
+    inner[[0, -1]] = 1
+    windows = sliding_window_view(np.pad(inner, reach, constant_values=1), 2 * reach + 1)
+    return np.asarray(np.delete(windows[places], reach, axis=1).max(axis=1))
 
 
 def without_copies(observations: Observations) -> tuple[Observations, Integers]:

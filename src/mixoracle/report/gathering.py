@@ -113,7 +113,7 @@ def gather(
         drives=tuple(tuple(own) for own in fitted.drive_posterior_.tolist()),
         notes=(
             *notes,
-            *_repeated_notes(fitted.columns_),
+            *_repeated_notes(fitted.columns_, observations.n_samples),
             *_set_aside_notes(model.observed_names, fitted.set_aside_),
             *_resolution_notes(fitted),
         ),
@@ -134,20 +134,21 @@ def _set_aside_notes(names: Sequence[str], set_aside: NDArray[np.bool_]) -> Iter
             )
 
 
-def _repeated_notes(columns: Sequence[Column]) -> Iterator[str]:
-    """Which numbers repeat where others do not, and whether they were treated as missing."""
+def _repeated_notes(columns: Sequence[Column], n_rows: int) -> Iterator[str]:
+    """Which numbers repeat where others do not, how often, and what they were taken for."""
     for column in columns:
-        if column.agreed:
-            values = ", ".join(f"{value:.6g}" for value in column.agreed[:MAX_ROWS_NAMED])
-            yield (
-                f"exactly {values} occurs in {column.title} far more often than the numbers "
-                "next to it; other measurements show the same cases, so it counts as a state"
+        repeated = column.repeated or column.agreed
+        if repeated:
+            values = ", ".join(f"{value:.6g}" for value in repeated[:MAX_ROWS_NAMED])
+            taken = (
+                "and was treated as missing"
+                if column.repeated
+                else "and counts as a state, because other measurements show the same cases"
             )
-        if column.repeated:
-            values = ", ".join(f"{value:.6g}" for value in column.repeated[:MAX_ROWS_NAMED])
             yield (
-                f"exactly {values} occurs in {column.title} far more often than the numbers "
-                "next to it, and was treated as missing"
+                f"exactly {values} occurs in {column.title} far more often than the numbers next "
+                f"to it ({column.n_repeated:,} of {n_rows:,} values, "
+                f"{column.n_repeated / n_rows:.1%}), {taken}"
             )
 
 
