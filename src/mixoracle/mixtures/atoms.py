@@ -17,7 +17,7 @@ missing values: the other rows show the component.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from zlib import crc32
@@ -141,6 +141,24 @@ def with_states(
         replace(column, repeated=(), agreed=column.repeated) if column.observed in seen else column
         for column in columns
     )
+
+
+def by_chance(
+    marks: Mapping[int, Bools], values: Floats, columns: Sequence[Column], settings: Settings
+) -> list[int]:
+    """The variables whose marked rows (N,) no other variable depends on.
+
+    ``values`` (N, C) are those of all columns, in the order of the marks.
+    """
+    owners = np.array([column.observed for column in columns])
+    step = max(1, len(values) // settings.budget.mixture_rows)
+    witnesses = Witnesses(values[::step], owners, ((),) * len(columns))
+    least = settings.priors.small_correlation
+    return [
+        variable
+        for variable, marked in marks.items()
+        if not len(witnesses.dependent(marked[::step], variable, len(marks), least))
+    ]
 
 
 def scattered(block: Floats, rows: Bools) -> Floats:

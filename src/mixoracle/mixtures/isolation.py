@@ -10,8 +10,8 @@ of all rows that are not suspect. Such a value is a missing value and nothing mo
 variables of the same row still count.
 
 Assumes that the components of one variable do not differ in scale by orders of magnitude: a
-component that is very much wider than the others looks isolated in every row. It is kept if it
-holds more than the share of rows that may be set aside.
+component that is very much wider than the others looks isolated in every row. If it holds more than
+the share of rows that may be set aside, it is kept unless nothing else depends on its rows.
 
 References
 ----------
@@ -34,6 +34,8 @@ from mixoracle.settings import Settings
 
 # The interquartile range of a normal distribution, in standard deviations.
 _NORMAL_QUARTILES = 1.349
+# Most of the rows are the measurement, whatever they look like.
+_MOST = 0.5
 # The same rows are cut in the same way whatever else is drawn: no seed decides what is set aside.
 _SEED = 0
 # A neighbour may be so many times further away, beyond once, than the nearest one.
@@ -46,17 +48,24 @@ _FEW = 16
 _LEAF = 32
 
 
-def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> Bools:
-    """Which rows of a variable's coordinates (N, d) stand alone; never one with missing values."""
+def isolated(
+    block: Floats, family: Family, settings: Settings = Settings(), *, many: bool = False
+) -> Bools:
+    """Which rows of a variable's coordinates (N, d) stand alone; never one with missing values.
+
+    None are if they would be more than may be set aside. If ``many`` are looked for, it is the
+    other way round: none are if they are no more than that, or more than half of the rows.
+    """
     alone = np.zeros(len(block), dtype=bool)
     whole = np.flatnonzero(~np.isnan(block).any(axis=1))
     distinct, member = _distinct(block[whole])
     if len(distinct) <= settings.priors.rows_per_component:
         return alone
-    far = _suspects(distinct, settings)
+    far = _suspects(distinct, settings, many=many)
     if far.any():
         far[far] = _without_company(distinct, far, family, settings)
-    if far[member].sum() <= settings.priors.set_aside_share * len(block):
+    share, allowed = far[member].sum() / len(block), settings.priors.set_aside_share
+    if allowed < share < _MOST if many else share <= allowed:
         alone[whole[far[member]]] = True
     return alone
 
@@ -69,7 +78,7 @@ def _distinct(block: Floats) -> tuple[Floats, Integers]:
     return distinct, member.ravel()
 
 
-def _suspects(block: Floats, settings: Settings) -> Bools:
+def _suspects(block: Floats, settings: Settings, *, many: bool = False) -> Bools:
     """Rows whose nearest neighbour is further away than all but an extreme eighth one.
 
     Extreme is by the quartiles of the logarithm, which show in some of the rows. Two rows in one
@@ -81,7 +90,11 @@ def _suspects(block: Floats, settings: Settings) -> Bools:
     known = _distance(tree, some, settings.priors.rows_per_component)
     scale = np.log(np.maximum(known, np.finfo(float).tiny))
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
-    limit = np.exp(middle + settings.priors.isolation * (high - low) / _NORMAL_QUARTILES)
+    # If a quarter of the rows stand alone, the upper quartile is theirs.
+    between = 2.0 * (middle - low) if many else high - low
+    limit = np.exp(middle + settings.priors.isolation * between / _NORMAL_QUARTILES)
+    if many and np.mean(known > limit) <= settings.priors.set_aside_share:
+        return np.zeros(len(block), dtype=bool)
     far = _by_itself(block, limit / np.sqrt(block.shape[1]))
     # A neighbour that is not the nearest will do: whoever has none is looked at again.
     to_known, which = _tree(some).query(block[far], eps=_NEAR_ENOUGH)

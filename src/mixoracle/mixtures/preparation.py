@@ -25,7 +25,7 @@ from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.families.registry import NUMBERS
 from mixoracle.families.submixture import Subcomponents
 from mixoracle.families.units import differ_by_rounding
-from mixoracle.mixtures.atoms import scattered, with_states
+from mixoracle.mixtures.atoms import by_chance, scattered, with_states
 from mixoracle.mixtures.coded import CodedRows
 from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
 from mixoracle.mixtures.isolation import isolated
@@ -54,7 +54,8 @@ class Prepared(CodedRows):
     ``log_units`` added to a log-likelihood over the coordinates gives it in the original units.
     ``set_aside`` (N, n), in the order of the observations, marks values that stand alone and are
     treated as missing; ``rounding`` has, in the same order, the rounding step of each column of
-    each variable, 0 for one that was not rounded.
+    each variable, 0 for one that was not rounded. ``crowded`` has the variables of which more
+    values stand alone than may be set aside, and the share of these.
     """
 
     observations: Observations
@@ -66,6 +67,7 @@ class Prepared(CodedRows):
     log_units: float
     set_aside: Bools
     rounding: tuple[Floats, ...]
+    crowded: tuple[tuple[str, float], ...] = ()
 
     @property
     def n_observed(self) -> int:
@@ -184,17 +186,18 @@ def prepare(
         if states[place].any():
             values[place] = scattered(values[place], states[place])
             fitted[place] = _encoder(values[place], read_as[place], settings)
+    crowds = dict[int, Bools]()
     if set_aside and judged:
         looked_at = Parallel(n_jobs=min(n_jobs, len(judged)), return_as="generator")(
-            delayed(isolated)(
-                _without(states[place], fitted[place].encode(values[place])),
-                fitted[place].for_search().family,
-                settings,
-            )
+            delayed(_standing_alone)(values[place], states[place], fitted[place], settings)
             for place in judged
         )
         for place, found in zip(judged, counted(looked_at, len(judged), tell), strict=True):
-            alone[:, place] = found
+            alone[:, place], many = found
+            if many.any():
+                crowds[int(variables[place])] = many
+        for i in by_chance(crowds, observations.values[rows], columns, settings):
+            alone[:, np.flatnonzero(variables == i)[0]] = crowds[i]
     alone[:, judged] |= _are_mostly(alone[:, judged])[:, None]
     encoders, log_units = [], 0.0
     for place, own in enumerate(values):
@@ -219,6 +222,7 @@ def prepare(
         log_units,
         aside,
         tuple(rounding),
+        tuple((observations.names[i], float(many.mean())) for i, many in sorted(crowds.items())),
     )
 
 
@@ -245,9 +249,18 @@ def _at_states(block: Floats, read_as: Sequence[Column]) -> Bools:
     return np.asarray(np.any(marks, axis=0))
 
 
-def _without(rows: Bools, block: Floats) -> Floats:
-    """The block with these rows as missing values."""
-    return np.where(rows[:, None], np.nan, block) if rows.any() else block
+def _standing_alone(
+    block: Floats, states: Bools, encoder: Encoder, settings: Settings
+) -> tuple[Bools, Bools]:
+    """The rows (N,) that stand alone, but for ``states``; and if there are none, a crowd."""
+    coordinates, family = encoder.encode(block), encoder.for_search().family
+    if states.any():
+        coordinates = np.where(states[:, None], np.nan, coordinates)
+    alone = isolated(coordinates, family, settings)
+    many = (
+        np.zeros_like(alone) if alone.any() else isolated(coordinates, family, settings, many=True)
+    )
+    return alone, many
 
 
 def _are_mostly(alone: Bools) -> Bools:

@@ -131,13 +131,15 @@ def overall(
     held_out: HeldOut | None = None,
     starts: tuple[int, int] = (1, 1),
     clock: Clock = NO_LIMIT,
+    crowded: Sequence[tuple[str, float]] = (),
 ) -> Overall:
     """Weigh everything that speaks against an answer.
 
     ``uncertain`` are observed variables whose number of components is not sure, ``at_limit`` those
     that have the most components that were allowed: ``limit``, or as many as the rows can tell
     apart where it is None. ``starts`` are how many starts reached the answer, and of how many;
-    the ``clock`` knows what was left out for lack of time.
+    the ``clock`` knows what was left out for lack of time. ``crowded`` are the variables of which
+    more values stand alone than may be set aside, with their share.
     """
     # Without a latent, nothing is said that shapes and single counts could put in doubt; and if no
     # two measurements are dependent, no other candidate has anything to explain.
@@ -153,6 +155,7 @@ def overall(
         *_crowded(at_limit, limit),
         *_restless(*starts),
         *_cut_short(clock),
+        *_crowds(crowded),
     ]
     beside = [
         *_partial(v for v in verdicts if v.label in _BESIDE),
@@ -206,6 +209,7 @@ def judged(
         held_out=resampler.small_sample_check(),
         starts=(fitted.n_starts_agreed_, fitted.n_starts_),
         clock=run.settings.clock,
+        crowded=resampler.prepared.crowded,
     )
 
 
@@ -316,6 +320,16 @@ def _crowded(at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
         yield (
             f"In doubt: the number of states. {_few(at_limit)} reached the most components that so "
             "few cases can tell apart. What to do: add cases."
+        )
+
+
+def _crowds(crowded: Sequence[tuple[str, float]]) -> Iterator[str]:
+    if crowded:
+        most = max(share for _, share in crowded)
+        yield (
+            f"In doubt: what {_few([name for name, _ in crowded])} measures. Up to {most:.0%} of "
+            "the values stand far from all others, more than are set aside without a question. "
+            "What to do: look at these values, and make wrong ones missing."
         )
 
 
