@@ -82,3 +82,15 @@ def test_units_and_order_do_not_matter(seed):
     moved = (4.0 * table + 8.0).iloc[order, ::-1]
     again = LatentGraphLearner(random_state=0).fit(moved).states_[:, 0]
     assert (again == states[order]).all() or (again != states[order]).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_zeros_that_are_only_more_frequent_together_are_doubted(seed):
+    rng, state = _off(seed, 0.3)
+    share = np.where(state, 0.6, 0.1)
+    table = pd.DataFrame(
+        {name: np.where(rng.random(N) < share, 0.0, rng.normal(5.0, 1.0, N)) for name in "abcd"}
+    )
+    verdict = LatentGraphLearner(random_state=0).fit(table).verdict_
+    assert verdict.level != "believe"
+    assert any("depend on which cases have it" in reason for reason in verdict.reasons)

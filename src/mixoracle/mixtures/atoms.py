@@ -128,19 +128,20 @@ def with_states(
         tuple(column.repeated for column in columns),
     )
     marks = _marks(witnesses)
-    seen = [
-        variable
+    shown = {
+        variable: witnesses.dependent(marked, variable, len(marks), priors.small_correlation)
         for variable, marked in marks.items()
-        if witnesses.agree(
-            marked,
-            witnesses.dependent(marked, variable, len(marks), priors.small_correlation),
-            priors.left_out_share,
-        )
-    ]
-    return tuple(
-        replace(column, repeated=(), agreed=column.repeated) if column.observed in seen else column
-        for column in columns
-    )
+    }
+
+    def judged(column: Column) -> Column:
+        which = shown.get(column.observed, np.zeros(0, dtype=np.int64))
+        if not column.repeated or not len(which):
+            return column
+        if witnesses.agree(marks[column.observed], which, priors.left_out_share):
+            return replace(column, repeated=(), agreed=column.repeated)
+        return replace(column, shown_by=tuple(np.unique(witnesses.owners[which]).tolist()))
+
+    return tuple(map(judged, columns))
 
 
 def by_chance(

@@ -39,6 +39,7 @@ class Column:
     smallest and largest number, or the first and last level. ``repeated`` are numbers that occur
     far more often than their neighbours, which were treated as missing; ``agreed`` are such numbers
     that other variables agree on, and that are values like others. ``n_repeated`` rows have either.
+    ``shown_by`` are the variables that depend on which rows have them, without being agreed.
     ``unit`` is that of its numbers, empty where it has none.
     """
 
@@ -54,6 +55,7 @@ class Column:
     unit: str = ""
     agreed: tuple[float, ...] = ()
     n_repeated: int = 0
+    shown_by: tuple[int, ...] = ()
 
     @property
     def heading(self) -> str:

@@ -19,6 +19,7 @@ from mixoracle.assumptions import Verdict
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.background.agreement import AGREEMENT_LABEL
 from mixoracle.inference import rival
+from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.solving import Alternative, nats
@@ -132,6 +133,7 @@ def overall(
     starts: tuple[int, int] = (1, 1),
     clock: Clock = NO_LIMIT,
     crowded: Sequence[tuple[str, float]] = (),
+    uneven: Sequence[str] = (),
 ) -> Overall:
     """Weigh everything that speaks against an answer.
 
@@ -139,7 +141,8 @@ def overall(
     that have the most components that were allowed: ``limit``, or as many as the rows can tell
     apart where it is None. ``starts`` are how many starts reached the answer, and of how many;
     the ``clock`` knows what was left out for lack of time. ``crowded`` are the variables of which
-    more values stand alone than may be set aside, with their share.
+    more values stand alone than may be set aside, with their share; ``uneven`` those with repeated
+    numbers that count as missing although something unexplained depends on them.
     """
     # Without a latent, nothing is said that shapes and single counts could put in doubt; and if no
     # two measurements are dependent, no other candidate has anything to explain.
@@ -156,6 +159,7 @@ def overall(
         *_restless(*starts),
         *_cut_short(clock),
         *_crowds(crowded),
+        *_uneven(uneven),
     ]
     beside = [
         *_partial(v for v in verdicts if v.label in _BESIDE),
@@ -210,7 +214,16 @@ def judged(
         starts=(fitted.n_starts_agreed_, fitted.n_starts_),
         clock=run.settings.clock,
         crowded=resampler.prepared.crowded,
+        uneven=list(_unexplained(model, resampler.prepared.columns)),
     )
+
+
+def _unexplained(model: LatentModel, columns: Iterable[Column]) -> Iterator[str]:
+    """Variables that share no latent with any that depends on their repeated numbers."""
+    for column in columns:
+        others = {j for i in column.shown_by for j in model.parents(i)}
+        if column.shown_by and others.isdisjoint(model.parents(column.observed)):
+            yield column.title
 
 
 def _is_fatal(verdict: Verdict) -> bool:
@@ -330,6 +343,15 @@ def _crowds(crowded: Sequence[tuple[str, float]]) -> Iterator[str]:
             f"In doubt: what {_few([name for name, _ in crowded])} measures. Up to {most:.0%} of "
             "the values stand far from all others, more than are set aside without a question. "
             "What to do: look at these values, and make wrong ones missing."
+        )
+
+
+def _uneven(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield (
+            f"In doubt: that nothing else is behind {_few(names)}. A number that repeats exactly "
+            "was treated as missing, but other measurements depend on which cases have it. What "
+            "to do: add a column that says whether a case has it."
         )
 
 
