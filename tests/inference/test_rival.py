@@ -113,3 +113,18 @@ def test_what_explains_more_is_named_with_the_larger_figure():
         assert verdict.holds is holds
         first, second = re.search(r"\((.*) against (.*) nats", verdict.message).groups()
         assert float(first) > float(second)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_rows_of_one_state_only_are_not_judged(seed):
+    rng = np.random.default_rng(seed)
+    state = rng.random(2_000) < 0.3
+    centres = np.where(state[:, None], [0.0, 3.0, 5.0], [6.0, -3.0, 5.0])
+    table = centres + rng.normal(size=(2_000, 3))
+    table[state, 2] = np.nan
+    learner = LatentGraphLearner(random_state=0).fit(table)
+    verdict = next(v for v in learner.assumptions_ if v.label == LABEL)
+    assert learner.model_.domain_sizes == (2,)
+    assert verdict.holds is None
+    assert "missing in one state" in verdict.message
+    assert not learner.verdict_.looks_continuous

@@ -9,7 +9,7 @@ from mixoracle.settings import Budget, Priors, Settings
 
 
 def isolated(block, **settings):
-    return isolation.isolated(block, GaussianFamily(block.shape[1]), **settings)
+    return isolation.isolated(block, GaussianFamily(block.shape[1]), **settings)[0]
 
 
 def blobs(seed, n_rows, width, centres=4):

@@ -191,3 +191,30 @@ def test_columns_with_a_number_twice_are_known():
     tied, quantiles = ties_and_quantiles(values, (0.0, 0.5, 1.0))
     assert tied.tolist() == [True, False, False]
     np.testing.assert_array_equal(quantiles, [[1.0, 1.0, 2.0], [3.0, 3.0, 3.0], [0.1, 0.2, 0.3]])
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("digits", "preferred"), [(1, 5.0), (1, 1.0), (2, 0.5)])
+def test_preferred_digits_are_measurements(seed, digits, preferred):
+    rng = np.random.default_rng(seed)
+    column = np.round(rng.normal(np.where(rng.random(300) < 0.4, 90.0, 60.0), 6.0), digits)
+    chosen = rng.random(300) < 0.35
+    column[chosen] = np.round(column[chosen] / preferred) * preferred
+    assert repeated_values(column) == ()
+    # A limit is none.
+    limited = np.minimum(rng.normal(size=500), 1.0)
+    assert repeated_values(limited) == (1.0,)
+
+
+def test_no_value_of_the_wine_data_is_dropped():
+    from sklearn.datasets import load_wine
+
+    assert [repeated_values(column) for column in load_wine().data.T] == [()] * 13
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_zero_inside_and_limits_at_both_ends_are_recognised(seed):
+    rng = np.random.default_rng(seed)
+    column = np.clip(rng.normal(size=2_000), -1.0, 1.5)
+    column[rng.random(2_000) < 0.05] = 0.0
+    assert repeated_values(column) == (-1.0, 0.0, 1.5)

@@ -17,16 +17,21 @@ def learner():
 
 
 def test_the_same_of_many_columns_is_one_note(learner):
-    column = replace(learner.columns_[0], repeated=(0.0,))
+    column = replace(learner.columns_[0], repeated=(0.0,), n_repeated=40)
     columns = [replace(column, title=f"X{i}") for i in range(1, 31)]
-    assert list(notes.repeated_notes(columns)) == [
-        "exactly 0 occurs far more often than the numbers next to it, and was treated as missing, "
-        "in 30 columns: X1, X2, X3, X4 and 26 more"
+    assert list(notes.repeated_notes(columns, 400)) == [
+        "exactly 0 occurs far more often than the numbers next to it (up to 40 of 400 values), and "
+        "was treated as missing, in 30 columns: X1, X2, X3, X4 and 26 more"
     ]
     other = replace(column, title="Y", repeated=(1.0, 2.5))
-    assert list(notes.repeated_notes([other])) == [
-        "exactly 1 and 2.5 occur far more often than the numbers next to them, and were treated as "
-        "missing, in Y"
+    assert list(notes.repeated_notes([other], 400)) == [
+        "exactly 1 and 2.5 occur far more often than the numbers next to them (40 of 400 values), "
+        "and were treated as missing, in Y"
+    ]
+    state = replace(column, repeated=(), agreed=(0.0,), title="Z")
+    assert list(notes.repeated_notes([state], 400)) == [
+        "exactly 0 occurs far more often than the numbers next to it (40 of 400 values), and "
+        "counts as a state, because other measurements show the same cases, in Z"
     ]
 
 

@@ -37,9 +37,12 @@ def reassigned(
 ) -> Integers:
     """The states (N, m) of the rows, judged as new rows would be.
 
-    That makes a difference where values were set aside, and where rounded ones were spread.
+    That makes a difference where values were set aside, and where rounded or repeated ones were
+    spread.
     """
-    is_spread = any(steps.any() for steps in prepared.rounding)
+    is_spread = any(steps.any() for steps in prepared.rounding) or any(
+        column.agreed for column in prepared.columns
+    )
     rows = np.flatnonzero(prepared.set_aside.any(axis=1) | is_spread)
     if not len(rows) or model.components is None:
         return states

@@ -57,6 +57,9 @@ def check(
     if why_not:
         return Verdict(_NAME, LABEL, None, why_not)
     scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
+    if _loses_a_state(refinement.states, whole, settings):
+        message = "values are missing in one state and not in others, so whole rows do not show it"
+        return Verdict(_NAME, LABEL, None, message)
     if _is_determined(scatter):
         message = "some measurements are constant, or determined by others"
         return Verdict(_NAME, LABEL, None, message)
@@ -123,6 +126,18 @@ def _not_judged(prepared: Prepared, graph: Bipartite, together: Floats, settings
     if len(together) < settings.priors.rows_per_component * together.shape[1]:
         return "too few whole rows to look for a continuous cause"
     return ""
+
+
+def _loses_a_state(states: Integers, whole: Integers, settings: Settings) -> bool:
+    """Whether some joint state of the rows (N, m) hardly occurs among the ``whole`` ones.
+
+    That is a tenth of the rows that would be whole if values were missing alike in all states.
+    """
+    _, member, counts = distinct_rows(states)
+    expected = counts * (len(whole) / len(member))
+    seen = np.bincount(member[whole], minlength=len(counts))
+    judged = expected >= settings.priors.rows_per_component
+    return bool((seen[judged] < settings.priors.left_out_share * expected[judged]).any())
 
 
 def _is_determined(scatter: Floats) -> bool:

@@ -37,8 +37,10 @@ class Column:
     ``levels`` are its labels by code, None where it has none; ``guessed`` says that its numbers
     were taken as levels or counts without anybody having said so. ``low`` and ``high`` are the
     smallest and largest number, or the first and last level. ``repeated`` are numbers that occur
-    far more often than their neighbours, which were treated as missing. ``unit`` is that of its
-    numbers, empty where it has none.
+    far more often than their neighbours, which were treated as missing; ``agreed`` are such numbers
+    that other variables agree on, and that are values like others. ``n_repeated`` rows have either.
+    ``shown_by`` are the variables that depend on which rows have them, without being agreed.
+    ``unit`` is that of its numbers, empty where it has none.
     """
 
     title: str
@@ -51,6 +53,9 @@ class Column:
     high: str
     repeated: tuple[float, ...] = ()
     unit: str = ""
+    agreed: tuple[float, ...] = ()
+    n_repeated: int = 0
+    shown_by: tuple[int, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -157,10 +162,14 @@ def with_repeated(
 
     Only in ``tied`` columns some number occurs twice.
     """
+
+    def looked_at(column: Column, values: Floats) -> Column:
+        repeated = repeated_values(values)
+        n_repeated = int(np.isin(values, repeated).sum())
+        return replace(column, repeated=repeated, n_repeated=n_repeated)
+
     return tuple(
-        replace(column, repeated=repeated_values(values))
-        if column.family == registry.NUMBERS and has_ties
-        else column
+        looked_at(column, values) if column.family == registry.NUMBERS and has_ties else column
         for column, values, has_ties in zip(columns, observations.values.T, tied, strict=True)
     )
 

@@ -12,8 +12,8 @@ Nearly every row has company by the scatter of rows that are close to each other
 than that of components and quick to find. Only the others are looked at further.
 
 Assumes that the components of one variable do not differ in scale by orders of magnitude: a
-component that is very much wider than the others looks isolated in every row. It is kept if it
-holds more than the share of rows that may be set aside.
+component that is very much wider than the others looks isolated in every row. If it holds more than
+the share of rows that may be set aside, it is kept unless nothing else depends on its rows.
 
 References
 ----------
@@ -36,6 +36,8 @@ from mixoracle.settings import Settings
 
 # The interquartile range of a normal distribution, in standard deviations.
 _NORMAL_QUARTILES = 1.349
+# Most of the rows are the measurement, whatever they look like.
+_MOST = 0.5
 # The same rows are cut in the same way whatever else is drawn: no seed decides what is set aside.
 _SEED = 0
 # Rows that all others are compared with at first; then four times as many, and so on.
@@ -51,17 +53,30 @@ _FEW = 64
 _LEAF = 32
 
 
-def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> Bools:
-    """Which rows of a variable's coordinates (N, d) stand alone; never one with missing values."""
-    alone = np.zeros(len(block), dtype=bool)
+def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> tuple[Bools, Bools]:
+    """Which rows of a variable's coordinates (N, d) stand alone, and which are a crowd of such.
+
+    Never one with missing values. Those that stand alone are no more than may be set aside; a crowd
+    is more than that, and less than half of the rows. There is one of the two at most.
+    """
+    alone, crowd = np.zeros((2, len(block)), dtype=bool)
     whole = np.flatnonzero(~rows_with_missing(block))
     distinct, member = _distinct(block[whole])
     if len(distinct) <= settings.priors.rows_per_component:
-        return alone
-    far = _without_company(distinct, family, settings)
-    if np.isin(member, far).sum() <= settings.priors.set_aside_share * len(block):
-        alone[whole[np.isin(member, far)]] = True
-    return alone
+        return alone, crowd
+    # Twice a χ² variable is the squared distance of two rows of one normal component.
+    reach = float(np.sqrt(2.0 * chi2.ppf(1.0 - settings.priors.false_alarm, block.shape[1])))
+    left = _apart(distinct @ _whitening(_differences(distinct, settings), settings), reach)
+    allowed = settings.priors.set_aside_share * len(block)
+    far = whole[np.isin(member, _without_company(distinct, left, reach, family, settings))]
+    if 0 < len(far) <= allowed:
+        alone[far] = True
+    elif np.isin(member, left).sum() > allowed:
+        places = _without_company(distinct, left, reach, family, settings, many=True)
+        far = whole[np.isin(member, places)]
+        if allowed < len(far) < _MOST * len(block):
+            crowd[far] = True
+    return alone, crowd
 
 
 def _distinct(block: Floats) -> tuple[Floats, Integers]:
@@ -72,11 +87,19 @@ def _distinct(block: Floats) -> tuple[Floats, Integers]:
     return distinct, member.ravel()
 
 
-def _without_company(block: Floats, family: Family, settings: Settings) -> Integers:
-    """The places of rows far from all others, by a scatter that is larger from step to step."""
-    # Twice a χ² variable is the squared distance of two rows of one normal component.
-    reach = np.sqrt(2.0 * chi2.ppf(1.0 - settings.priors.false_alarm, block.shape[1]))
-    left = _apart(block @ _whitening(_differences(block, settings), settings), reach)
+def _without_company(
+    block: Floats,
+    left: Integers,
+    reach: float,
+    family: Family,
+    settings: Settings,
+    *,
+    many: bool = False,
+) -> Integers:
+    """The places, among those that are ``left``, of rows far from all others, ``many`` or not.
+
+    By a scatter that is larger from step to step.
+    """
     if not len(left):
         return left
     some = _at_most(np.delete(block, left, axis=0), settings.budget.shape_rows)
@@ -84,7 +107,7 @@ def _without_company(block: Floats, family: Family, settings: Settings) -> Integ
     whitening = _whitening_within(some, pieces_of(rows, settings), 0, settings)
     left = left[_nearest_other(block, left, whitening) > reach]
     if len(left):
-        left = left[_are_suspect(block, left, settings)]
+        left = left[_are_suspect(block, left, settings, many=many)]
     if len(left):
         labels, _ = segment(rows, settings.components_of_one(len(some)), _SEED, settings)
         whitening = _whitening_within(some, labels, int(labels.max()) + 1, settings)
@@ -92,7 +115,9 @@ def _without_company(block: Floats, family: Family, settings: Settings) -> Integ
     return np.asarray(left)
 
 
-def _are_suspect(block: Floats, places: Integers, settings: Settings) -> Bools:
+def _are_suspect(
+    block: Floats, places: Integers, settings: Settings, *, many: bool = False
+) -> Bools:
     """Which rows at these places have a nearest neighbour further away than an extreme eighth one.
 
     Extreme is by the quartiles of the logarithm, which show in some of the rows.
@@ -102,7 +127,9 @@ def _are_suspect(block: Floats, places: Integers, settings: Settings) -> Bools:
     known = _distance(tree, some, settings.priors.rows_per_component)
     scale = np.log(np.maximum(known, np.finfo(float).tiny))
     low, middle, high = np.quantile(scale, [0.25, 0.5, 0.75])
-    limit = np.exp(middle + settings.priors.isolation * (high - low) / _NORMAL_QUARTILES)
+    # If a quarter of the rows stand alone, the upper quartile is theirs.
+    between = 2.0 * (middle - low) if many else high - low
+    limit = np.exp(middle + settings.priors.isolation * between / _NORMAL_QUARTILES)
     return np.asarray(_distance(tree, block[places], 1) > limit)
 
 

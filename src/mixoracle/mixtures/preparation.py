@@ -26,6 +26,7 @@ from mixoracle.families.encoding import Encoder, fit_encoder
 from mixoracle.families.registry import NUMBERS
 from mixoracle.families.submixture import Subcomponents
 from mixoracle.families.units import differ_by_rounding
+from mixoracle.mixtures.atoms import by_chance, scattered, with_states
 from mixoracle.mixtures.coded import CodedRows
 from mixoracle.mixtures.columns import Column, read_columns, repeated_numbers, with_repeated
 from mixoracle.mixtures.isolation import isolated
@@ -54,7 +55,8 @@ class Prepared(CodedRows):
     ``log_units`` added to a log-likelihood over the coordinates gives it in the original units.
     ``set_aside`` (N, n), in the order of the observations, marks values that stand alone and are
     treated as missing; ``rounding`` has, in the same order, the rounding step of each column of
-    each variable, 0 for one that was not rounded.
+    each variable, 0 for one that was not rounded. ``crowded`` has the variables of which more
+    values stand alone than may be set aside, and the share of these.
     """
 
     observations: Observations
@@ -66,6 +68,7 @@ class Prepared(CodedRows):
     log_units: float
     set_aside: Bools
     rounding: tuple[Floats, ...]
+    crowded: tuple[tuple[str, float], ...] = ()
 
     @property
     def n_observed(self) -> int:
@@ -160,8 +163,10 @@ def prepare(
     _warn_of_empty_rows(observations)
     _warn_of_rounding(observations, columns)
     tied, quantiles = ties_and_quantiles(observations.values, _KEY_QUANTILES)
-    columns = with_repeated(columns, observations, tied) if set_aside else columns
-    seen = _measured(observations, columns)
+    if set_aside:
+        columns = with_states(with_repeated(columns, observations, tied), observations, settings)
+    blocks = (observations[i] for i in range(observations.n_observed))
+    seen = without_repeated(blocks, repeated_numbers(columns))
     scores = _row_scores(observations)
     if any(column.repeated for column in columns):
         quantiles = ties_and_quantiles(np.hstack(seen), _KEY_QUANTILES)[1]
@@ -174,9 +179,9 @@ def prepare(
     rows = _order_rows(seen[i][:, keyed[i][0]] for i in variables)
     read_as = [_columns_of(columns, int(i), keyed[i][0]) for i in variables]
     values = [seen[i][:, keyed[i][0]][rows] for i in variables]
+    states = [_at_states(own, read) for own, read in zip(values, read_as, strict=True)]
     fitted = [_encoder(own, read, settings) for own, read in zip(values, read_as, strict=True)]
     judged = [place for place, encoder in enumerate(fitted) if encoder.is_shape_judged]
-    alone = np.zeros((len(rows), len(variables)), dtype=bool)
     rounding = [np.zeros(block.shape[1]) for block in seen]
     repeats = np.logical_or.reduceat(tied, firsts)
     for place in (place for place in judged if repeats[variables[place]]):
@@ -185,15 +190,14 @@ def prepare(
             values[place] = spread_by(values[place], steps)
             fitted[place] = _encoder(values[place], read_as[place], settings)
             rounding[variables[place]][keyed[variables[place]][0]] = steps
-    if set_aside and judged:
-        looked_at = Parallel(n_jobs=n_workers(n_jobs, len(judged)), return_as="generator")(
-            delayed(isolated)(
-                fitted[place].encode(values[place]), fitted[place].for_search().family, settings
-            )
-            for place in judged
-        )
-        for place, found in zip(judged, counted(looked_at, len(judged), tell), strict=True):
-            alone[:, place] = found
+        if states[place].any():
+            values[place] = scattered(values[place], states[place])
+            fitted[place] = _encoder(values[place], read_as[place], settings)
+    looked_at = judged if set_aside else []
+    alone, crowds = _standing_alone(values, states, fitted, looked_at, settings, n_jobs, tell)
+    crowds = {int(variables[place]): crowd for place, crowd in crowds.items()}
+    for i in by_chance(crowds, observations.values[rows], columns, settings):
+        alone[:, np.flatnonzero(variables == i)[0]] = crowds[i]
     alone[:, judged] |= _are_mostly(alone[:, judged])[:, None]
     encoders, log_units = [], 0.0
     for place, own in enumerate(values):
@@ -218,12 +222,8 @@ def prepare(
         log_units,
         aside,
         tuple(rounding),
+        tuple((observations.names[i], float(many.mean())) for i, many in sorted(crowds.items())),
     )
-
-
-def _measured(observations: Observations, columns: Sequence[Column]) -> list[Floats]:
-    blocks = (observations[i] for i in range(observations.n_observed))
-    return without_repeated(blocks, repeated_numbers(columns))
 
 
 def _columns_of(columns: Sequence[Column], observed: int, order: Integers) -> list[Column]:
@@ -236,6 +236,47 @@ def _encoder(block: Floats, read_as: Sequence[Column], settings: Settings) -> En
     kinds = [column.family for column in read_as]
     sizes = [column.n_levels for column in read_as]
     return fit_encoder(block, kinds, sizes, settings.priors)
+
+
+def _at_states(block: Floats, read_as: Sequence[Column]) -> Bools:
+    """The rows (N,) with a repeated number that is a state: they do not stand alone."""
+    marks = [np.isin(block[:, c], column.agreed) for c, column in enumerate(read_as)]
+    return np.asarray(np.any(marks, axis=0))
+
+
+def _standing_alone(
+    values: Sequence[Floats],
+    states: Sequence[Bools],
+    fitted: Sequence[Encoder],
+    places: Sequence[int],
+    settings: Settings,
+    n_jobs: int,
+    tell: Tell,
+) -> tuple[Bools, dict[int, Bools]]:
+    """Which values (N, n) stand alone in variables at these places, and by place, any crowds.
+
+    Rows at a repeated number that is a state are left out.
+    """
+    alone = np.zeros((len(values[0]), len(values)), dtype=bool)
+    crowds = {}
+    looked_at = Parallel(n_jobs=n_workers(n_jobs, max(1, len(places))), return_as="generator")(
+        delayed(_isolated)(values[place], states[place], fitted[place], settings)
+        for place in places
+    )
+    for place, (own, crowd) in zip(places, counted(looked_at, len(places), tell), strict=True):
+        alone[:, place] = own
+        if crowd.any():
+            crowds[place] = crowd
+    return alone, crowds
+
+
+def _isolated(
+    block: Floats, states: Bools, encoder: Encoder, settings: Settings
+) -> tuple[Bools, Bools]:
+    coordinates = encoder.encode(block)
+    if states.any():
+        coordinates = np.where(states[:, None], np.nan, coordinates)
+    return isolated(coordinates, encoder.for_search().family, settings)
 
 
 def _are_mostly(alone: Bools) -> Bools:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.errors import DataWarning
@@ -33,6 +34,9 @@ _FEWEST_DIFFERENT = 20
 _SEED = 0
 # How much more often than its neighbours a value occurs that is no measurement, and how often.
 _STICKS_OUT = 8
+# So many different values on each side are its neighbours: in a column with few digits, one of ten
+# ends in the digit that people prefer.
+_NEIGHBOURS = 10
 
 
 def ties_and_quantiles(values: Floats, shares: Sequence[float]) -> tuple[Bools, Floats]:
@@ -95,7 +99,9 @@ def rounding_step(column: Floats) -> float:
 def repeated_values(column: Floats) -> tuple[float, ...]:
     """Values of a column (N,) that occur far more often than those next to them.
 
-    Values that make up most of a column are what it measures.
+    It is one value that is no measurement, or a limit at either end. Several inner ones that stick
+    out are digits that people prefer; then another must stick out from these as well. Values that
+    make up most of a column are what it measures.
 
     Examples
     --------
@@ -103,15 +109,29 @@ def repeated_values(column: Floats) -> tuple[float, ...]:
     (0.0,)
     >>> repeated_values(np.round(np.linspace(0.0, 2.0, 300), 1))
     ()
+    >>> repeated_values(np.concatenate([np.repeat([2.0, 3.0, 4.0], 30), np.linspace(0, 9, 300)]))
+    ()
     """
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
-    if len(values) < _FEWEST_DIFFERENT:
+    if len(values) < _FEWEST_DIFFERENT or counts.max() < _STICKS_OUT:
         return ()
-    beside = np.concatenate([[0], counts, [0]])
-    often = counts >= _STICKS_OUT * np.maximum(1, np.maximum(beside[:-2], beside[2:]))
+    places = np.flatnonzero(counts >= _STICKS_OUT)
+    apart = places[counts[places] >= _STICKS_OUT * _most_beside(counts, places, 1)]
+    inner = np.sort(counts[apart[(apart > 0) & (apart < len(values) - 1)]])
+    preferred = inner[-2] if len(inner) > 1 else 0
+    beside = np.maximum(_most_beside(counts, apart, _NEIGHBOURS), preferred)
+    often = apart[counts[apart] >= _STICKS_OUT * beside]
     if counts[often].sum() > _MOSTLY_DIFFERENT * len(column):
         return ()
     return tuple(float(value) for value in values[often])
+
+
+def _most_beside(counts: Integers, places: Integers, reach: int) -> Integers:
+    """The largest count among so many values beside these; one at an end is no measure."""
+    inner = counts.copy()
+    inner[[0, -1]] = 1
+    windows = sliding_window_view(np.pad(inner, reach, constant_values=1), 2 * reach + 1)
+    return np.asarray(np.delete(windows[places], reach, axis=1).max(axis=1))
 
 
 def without_copies(observations: Observations) -> tuple[Observations, Integers]:
@@ -119,7 +139,7 @@ def without_copies(observations: Observations) -> tuple[Observations, Integers]:
 
     Two rows are copies if they agree in every column, and one of the values that they share is a
     number of a column in which hardly one repeats otherwise: answers and rounded numbers agree by
-    chance. Missing values agree.
+    chance, and so do numbers that occur far more often than others. Missing values agree.
     """
     values = observations.values
     numbers = [held is None for block in observations.levels for held in block]
@@ -130,7 +150,9 @@ def without_copies(observations: Observations) -> tuple[Observations, Integers]:
     comparable = np.where(np.isnan(values), np.inf, values)
     _, first, member = np.unique(comparable, axis=0, return_index=True, return_inverse=True)
     telling = np.array(numbers) & [_hardly_repeats(column) for column in values[first].T]
-    original = np.where(np.isnan(values[:, telling]).all(axis=1), rows, first[member.ravel()])
+    told = [~np.isnan(own) & ~np.isin(own, repeated_values(own)) for own in values[:, telling].T]
+    is_copy = np.any(told, axis=0) if told else np.zeros(len(rows), dtype=bool)
+    original = np.where(is_copy, first[member.ravel()], rows)
     kept = np.unique(original)
     if len(kept) == len(rows):
         return observations, rows

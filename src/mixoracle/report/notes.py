@@ -37,7 +37,7 @@ def notes_of(
     found = (
         *said,
         *copies_note(fitted._n_copies, len(fitted.states_)),
-        *repeated_notes(fitted.columns_),
+        *repeated_notes(fitted.columns_, len(fitted.states_)),
         *set_aside_notes(names, fitted.set_aside_, share, ids),
         *resolution_notes(fitted),
         *filter(is_choice_of_names, fitted.repairs_),
@@ -91,20 +91,30 @@ def set_aside_notes(
     )
 
 
-def repeated_notes(columns: Sequence[Column]) -> Iterator[str]:
-    """Which numbers were treated as missing because they repeat where others do not."""
-    titles: dict[tuple[float, ...], list[str]] = {}
+def repeated_notes(columns: Sequence[Column], n_rows: int) -> Iterator[str]:
+    """Which numbers repeat where others do not, how often, and what they were taken for."""
+    alike: dict[tuple[tuple[float, ...], bool], list[Column]] = {}
     for column in columns:
-        if column.repeated:
-            titles.setdefault(tuple(column.repeated), []).append(column.title)
-    for repeated, own in titles.items():
+        if column.repeated or column.agreed:
+            key = tuple(column.repeated or column.agreed), bool(column.repeated)
+            alike.setdefault(key, []).append(column)
+    for (repeated, is_missing), own in alike.items():
         values = _joined([f"{value:.6g}" for value in repeated[:MAX_ROWS_NAMED]])
-        occurs, was, them = (
-            ("occurs", "was", "it") if len(repeated) == 1 else ("occur", "were", "them")
+        occurs, was, counts, them = (
+            ("occurs", "was", "counts as a state", "it")
+            if len(repeated) == 1
+            else ("occur", "were", "count as states", "them")
         )
+        taken = (
+            f"{was} treated as missing"
+            if is_missing
+            else f"{counts}, because other measurements show the same cases"
+        )
+        most = max(column.n_repeated for column in own)
+        often = f"{'' if len(own) == 1 else 'up to '}{most:,} of {n_rows:,} values"
         yield (
-            f"exactly {values} {occurs} far more often than the numbers next to {them}, and {was} "
-            f"treated as missing, {in_columns(own)}"
+            f"exactly {values} {occurs} far more often than the numbers next to {them} ({often}), "
+            f"and {taken}, {in_columns([column.title for column in own])}"
         )
 
 

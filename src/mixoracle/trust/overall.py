@@ -20,6 +20,7 @@ from mixoracle.assumptions.verdict import few
 from mixoracle.background import LABEL as BACKGROUND_LABEL
 from mixoracle.background.agreement import AGREEMENT_LABEL
 from mixoracle.inference import rival
+from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.solving import Alternative, nats
@@ -132,13 +133,17 @@ def overall(
     held_out: HeldOut | None = None,
     starts: tuple[int, int] = (1, 1),
     clock: Clock = NO_LIMIT,
+    crowded: Sequence[tuple[str, float]] = (),
+    uneven: Sequence[str] = (),
 ) -> Overall:
     """Weigh everything that speaks against an answer.
 
     ``uncertain`` are observed variables whose number of components is not sure, ``at_limit`` those
     that have the most components that were allowed: ``limit``, or as many as the rows can tell
     apart where it is None. ``starts`` are how many starts reached the answer, and of how many;
-    the ``clock`` knows what was left out for lack of time.
+    the ``clock`` knows what was left out for lack of time. ``crowded`` are the variables of which
+    more values stand alone than may be set aside, with their share; ``uneven`` those with repeated
+    numbers that count as missing although something unexplained depends on them.
     """
     # Without a latent, nothing is said that shapes and single counts could put in doubt; and if no
     # two measurements are dependent, no other candidate has anything to explain.
@@ -154,6 +159,8 @@ def overall(
         *_crowded(at_limit, limit),
         *_restless(*starts),
         *_cut_short(clock),
+        *_crowds(crowded),
+        *_uneven(uneven),
     ]
     beside = [
         *_partial(v for v in verdicts if v.label in _BESIDE),
@@ -207,7 +214,17 @@ def judged(
         held_out=resampler.small_sample_check(),
         starts=(fitted.n_starts_agreed_, fitted.n_starts_),
         clock=run.settings.clock,
+        crowded=resampler.prepared.crowded,
+        uneven=list(_unexplained(model, resampler.prepared.columns)),
     )
+
+
+def _unexplained(model: LatentModel, columns: Iterable[Column]) -> Iterator[str]:
+    """Variables that share no latent with any that depends on their repeated numbers."""
+    for column in columns:
+        others = {j for i in column.shown_by for j in model.parents(i)}
+        if column.shown_by and others.isdisjoint(model.parents(column.observed)):
+            yield column.title
 
 
 def _is_fatal(verdict: Verdict) -> bool:
@@ -317,6 +334,25 @@ def _crowded(at_limit: Sequence[str], limit: int | None) -> Iterator[str]:
         yield (
             f"In doubt: the number of states. {few(at_limit)} reached the most components that so "
             "few cases can tell apart. What to do: add cases."
+        )
+
+
+def _crowds(crowded: Sequence[tuple[str, float]]) -> Iterator[str]:
+    if crowded:
+        most = max(share for _, share in crowded)
+        yield (
+            f"In doubt: what {few([name for name, _ in crowded])} measures. Up to {most:.0%} of "
+            "the values stand far from all others, more than are set aside without a question. "
+            "What to do: look at these values, and make wrong ones missing."
+        )
+
+
+def _uneven(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield (
+            f"In doubt: that nothing else is behind {few(names)}. A number that repeats exactly "
+            "was treated as missing, but other measurements depend on which cases have it. What "
+            "to do: add a column that says whether a case has it."
         )
 
 
