@@ -165,8 +165,7 @@ def prepare(
     tied, quantiles = ties_and_quantiles(observations.values, _KEY_QUANTILES)
     if set_aside:
         columns = with_states(with_repeated(columns, observations, tied), observations, settings)
-    blocks = (observations[i] for i in range(observations.n_observed))
-    seen = without_repeated(blocks, repeated_numbers(columns))
+    seen = _measured(observations, columns)
     scores = _row_scores(observations)
     if any(column.repeated for column in columns):
         quantiles = ties_and_quantiles(np.hstack(seen), _KEY_QUANTILES)[1]
@@ -193,8 +192,8 @@ def prepare(
         if states[place].any():
             values[place] = scattered(values[place], states[place])
             fitted[place] = _encoder(values[place], read_as[place], settings)
-    looked_at = judged if set_aside else []
-    alone, crowds = _standing_alone(values, states, fitted, looked_at, settings, n_jobs, tell)
+    asked = judged if set_aside else []
+    alone, crowds = _standing_alone(values, states, fitted, asked, settings, n_jobs, tell)
     crowds = {int(variables[place]): crowd for place, crowd in crowds.items()}
     for i in by_chance(crowds, observations.values[rows], columns, settings):
         alone[:, np.flatnonzero(variables == i)[0]] = crowds[i]
@@ -226,6 +225,11 @@ def prepare(
     )
 
 
+def _measured(observations: Observations, columns: Sequence[Column]) -> list[Floats]:
+    blocks = (observations[i] for i in range(observations.n_observed))
+    return without_repeated(blocks, repeated_numbers(columns))
+
+
 def _columns_of(columns: Sequence[Column], observed: int, order: Integers) -> list[Column]:
     """The columns of one variable in a given order."""
     own = [column for column in columns if column.observed == observed]
@@ -253,10 +257,7 @@ def _standing_alone(
     n_jobs: int,
     tell: Tell,
 ) -> tuple[Bools, dict[int, Bools]]:
-    """Which values (N, n) stand alone in variables at these places, and by place, any crowds.
-
-    Rows at a repeated number that is a state are left out.
-    """
+    """Which values (N, n) stand alone in variables at these places, and by place, any crowds."""
     alone = np.zeros((len(values[0]), len(values)), dtype=bool)
     crowds = {}
     looked_at = Parallel(n_jobs=n_workers(n_jobs, max(1, len(places))), return_as="generator")(
