@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mixoracle.assumptions.verdict import few
 from mixoracle.inference.alignment import is_choice_of_names
 from mixoracle.mixtures.columns import Column
 from mixoracle.mixtures.ties import copies_note
@@ -24,9 +25,8 @@ from mixoracle.settings import Priors
 if TYPE_CHECKING:
     from mixoracle.learner import LatentGraphLearner
 
-# Rows that a note names one by one, and columns.
+# Rows that a note names one by one.
 MAX_ROWS_NAMED = 10
-MAX_COLUMNS_NAMED = 4
 
 
 def notes_of(
@@ -57,13 +57,7 @@ def in_columns(titles: Sequence[str]) -> str:
     """
     if len(titles) == 1:
         return f"in {titles[0]}"
-    return f"in {len(titles)} columns: {named(titles)}"
-
-
-def named(titles: Sequence[str], most: int = MAX_COLUMNS_NAMED) -> str:
-    """The first of some names, and how many more there are."""
-    shown = ", ".join(titles[:most])
-    return shown if len(titles) <= most else f"{shown} and {len(titles) - most} more"
+    return f"in {len(titles)} columns: {few(titles)}"
 
 
 def set_aside_notes(
@@ -80,10 +74,10 @@ def set_aside_notes(
     if not len(rows):
         return
     n_values, n_cases = int(set_aside.sum()), len(set_aside)
-    cases = named([str(row if ids is None else ids[row]) for row in rows.tolist()], MAX_ROWS_NAMED)
+    cases = few([str(row if ids is None else ids[row]) for row in rows.tolist()], MAX_ROWS_NAMED)
     was, case = ("was" if n_values == 1 else "were", "case" if len(rows) == 1 else "cases")
     own = [names[i] for i in columns.tolist()]
-    many = f"{len(own)} measurements ({named(own)})"
+    many = f"{len(own)} measurements ({few(own)})"
     yield (
         f"{n_values:,} of {n_cases * len(own):,} values of {own[0] if len(own) == 1 else many} "
         f"{was} treated as missing, because no other value is near ({case} {cases}); at most "
