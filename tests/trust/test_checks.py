@@ -231,3 +231,21 @@ def test_a_cause_that_is_a_function_of_two_is_explained_by_these(name, seed):
         assert "C1, C2" in distinct.message
     else:  # Any two of the three explain the third: which two is open.
         assert learner.verdict_.causes_in_doubt
+
+
+def test_a_configuration_with_hardly_a_case_says_nothing():
+    """EM may leave each state of a rare configuration less than half a case."""
+    table = np.full((2, 3), 0.25)
+    table[:, 2] = 1e-6
+    joint = JointTable(table / table.sum())
+    model = LatentModel(
+        observed_names=("X1", "X2"),
+        latent_names=("H1", "H2"),
+        bipartite=np.eye(2, dtype=bool),
+        domain_sizes=(2, 3),
+        joint=joint,
+        latent_graph=CPDAG.from_dag([(1, 0)], 2),
+        components=None,
+    )
+    verdict = next(v for v in checks.check(model, 100) if v.label == "assump:strong:NZ")
+    assert "2 of 6 joint states have no case" in verdict.message

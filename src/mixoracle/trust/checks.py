@@ -188,11 +188,11 @@ def _rules_out(table: Floats, n_samples: int, most: float) -> bool:
     """
     n_states = len(table)
     held = table.reshape(n_states, -1)
-    held = held[:, held.sum(axis=0) > 0]
+    held = held[:, (held > most).any(axis=0)]
     rows, n_seen = n_samples * held.sum(axis=0), (held > most).sum(axis=0)
     gain = gammaln(n_seen) - gammaln(rows + n_seen) - gammaln(n_states) + gammaln(rows + n_states)
     gain -= np.log(n_states * comb(n_states, n_seen))
-    return bool(gain[n_seen > 0].sum() > 0)
+    return bool(gain.sum() > 0)
 
 
 def _expectations(
