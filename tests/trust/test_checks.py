@@ -234,7 +234,7 @@ def test_a_cause_that_is_a_function_of_two_is_explained_by_these(name, seed):
 
 
 def test_a_configuration_with_hardly_a_case_says_nothing():
-    """EM may leave each state of a rare configuration less than half a case."""
+    """EM may leave each state of a rare configuration hardly a share of a case."""
     table = np.full((2, 3), 0.25)
     table[:, 2] = 1e-6
     joint = JointTable(table / table.sum())

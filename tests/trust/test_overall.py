@@ -10,6 +10,7 @@ from mixoracle.errors import AssumptionWarning
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.solving import Alternative
 from mixoracle.trust.essential import essential_failure
+from mixoracle.trust.held_out import HeldOut
 from mixoracle.trust.overall import overall
 
 MODEL = random_model(2, 4, random_state=0)
@@ -140,3 +141,9 @@ def test_reaching_the_limit_is_said_by_the_learner():
         learner.fit(rows)
     assert learner.verdict_.level == "doubt"
     assert "reached the most components that are allowed (3)" in " ".join(learner.verdict_.reasons)
+
+
+@pytest.mark.parametrize(("better", "is_doubted"), [(0.45, False), (0.3, True)])
+def test_half_of_a_few_unseen_cases_may_fit_worse_by_chance(better, is_doubted):
+    held_out = HeldOut(None, -1.0, None, n_rows=50, better=better)
+    assert (judged(held_out=held_out).level == "doubt") is is_doubted

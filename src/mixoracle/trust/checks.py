@@ -31,6 +31,8 @@ from mixoracle.trust.asked import as_asked
 
 # The chance at which some joint state is called impossible that is only rare.
 FALSE_ALARM = 0.01
+# The share of a case that EM may leave to a joint state that has none.
+_NO_CASE = 1e-3
 
 
 def of_answer(
@@ -149,7 +151,7 @@ def occurrence(model: LatentModel, n_samples: int, verdict: Verdict) -> Verdict:
     """
     families = [model.joint.marginal(latents).table for latents in model.joint.families()]
     whole = len(families) == 1
-    most = (0.5 if whole else 1.0) / n_samples
+    most = (_NO_CASE if whole else 1.0) / n_samples
     n_empty = sum(int(np.sum(table <= most)) for table in families)
     if n_empty == 0:
         return verdict

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import prod, sqrt
 from typing import Literal, Protocol
 
 from mixoracle._arrays import Integers
@@ -34,6 +34,9 @@ Level = Literal["believe", "part", "doubt"]
 CLOSE = 5.0
 # Nobody reads more states of one cause; a continuous cause, or several merged ones, look like that.
 MANY_STATES = 16
+# How far the share of n cases of which each is one or the other is below a half in one of twenty
+# samples, times √n.
+_BY_CHANCE = 1.645 * 0.5
 # With fewer cases to each joint state on average, their probabilities are hardly known.
 CASES_PER_STATE = 3
 
@@ -305,7 +308,7 @@ def _thin(model: LatentModel, n_samples: int, converged: bool) -> Iterator[str]:
 
 
 def _unseen(held_out: HeldOut | None) -> Iterator[str]:
-    if held_out is not None and held_out.better < 0.5:
+    if held_out is not None and held_out.better < 0.5 - _BY_CHANCE / sqrt(held_out.n_rows):
         yield (
             "In doubt: that there is any cause. Most cases that were not learned from "
             f"({1.0 - held_out.better:.0%}) fit no worse without any hidden cause. What to do: add "
