@@ -31,6 +31,7 @@ from mixoracle.oracles.kmeans.clusters import (
 )
 from mixoracle.oracles.kmeans.consensus import CountCandidate
 from mixoracle.oracles.kmeans.oracle import KMeansOracle
+from mixoracle.oracles.kmeans.tasks import _judge
 from mixoracle.oracles.kmeans.triples import occupied, triple_counts, triple_locations
 from mixoracle.oracles.protocol import MixtureOracle
 
@@ -192,6 +193,13 @@ class TestTriples:
         locations = np.array([[9.0], [-40.0], [0.0], [5.0]])
         assert occupied(data, locations, 10).ravel().tolist() == [9.0, 0.0, 5.0]
         assert occupied(data, locations, 2).ravel().tolist() == [0.0, 5.0]
+
+    def test_pairs_that_contradict_each_other_leave_no_start(self):
+        rng = np.random.default_rng(0)
+        data = rng.normal(np.repeat([0.0, 9.0], 20)[:, None], 1.0, (40, 3))
+        blocks = [data[:, [i]] for i in range(3)]
+        found = _judge(blocks, np.arange(40), (2, 3), 0, np.zeros((0, 3)))
+        assert [held.n_components for held in found] == [2, 3]
 
 
 class TestCounts:

@@ -163,12 +163,15 @@ def _judge(
     seed: int,
     starts: Floats | None = None,
 ) -> tuple[CountCandidate, ...]:
-    """A candidate for each count, from as many centres as the largest, or from ``starts``."""
+    """A candidate for each count, from as many centres as the largest, or from ``starts``.
+
+    Pairs that contradict each other leave no place for a component of all three, and no start.
+    """
     data = np.hstack(blocks)
     if counts == (1,):
         return (CountCandidate(data.mean(axis=0, keepdims=True), 0.0),)
     rng = np.random.default_rng(seed)
-    if starts is None:
+    if starts is None or not len(starts):
         segmentation = oversegment(data, counts[-1], rng)
     else:
         held = occupied(data, starts, len(data) // MIN_SAMPLES_PER_CENTRE)
