@@ -31,7 +31,7 @@ from mixoracle._arrays import Bools, Floats, Integers, row_sums, rows_with_missi
 from mixoracle.families.base import Family
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.segmentation import pieces_of, segment
+from mixoracle.mixtures.segmentation import nearest_centres, pieces_of, segment
 from mixoracle.settings import Settings
 
 # The interquartile range of a normal distribution, in standard deviations.
@@ -45,8 +45,6 @@ _FIRST_COMPANIONS = 64
 # Of rows and the closest of these few, so many are surely of one component: a fifth of the rows may
 # be outlying, and another fifth in components that none of the few is in.
 _SURELY_CLOSE = 0.6
-# So many distances are computed at a time, which stay in the cache: 512 kB.
-_DISTANCES_AT_ONCE = 65_536
 # So few rows are compared with all others quicker than a tree of these is made.
 _FEW = 64
 # Leaves of a tree hold so many rows: made sooner than with the default's 10, and asked as soon.
@@ -157,20 +155,10 @@ def _nearest_of(block: Floats, places: Integers, others: Integers) -> tuple[Floa
 
     ``others`` are places in ascending order; no row is its own neighbour.
     """
-    rows, candidates = block[places], block[others]
-    half_squares = 0.5 * row_sums(candidates**2)
+    rows = block[places]
     itself = np.minimum(np.searchsorted(others, places), len(others) - 1)
-    is_other = others[itself] == places
-    nearest, nearness = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
-    at_once = max(1, _DISTANCES_AT_ONCE // len(others))
-    for begin in range(0, len(rows), at_once):
-        some = slice(begin, begin + at_once)
-        near = rows[some] @ candidates.T
-        near -= half_squares
-        among = np.flatnonzero(is_other[some])
-        near[among, itself[some][among]] = -np.inf
-        nearest[some] = near.argmax(axis=1)
-        nearness[some] = near[np.arange(len(near)), nearest[some]]
+    itself = np.where(others[itself] == places, itself, -1)
+    nearest, nearness = nearest_centres(rows, block[others], itself)
     return row_sums(rows**2) - 2.0 * nearness, nearest
 
 

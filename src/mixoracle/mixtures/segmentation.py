@@ -132,21 +132,24 @@ def cut(
     some = block if len(block) <= n_rows else block[np.arange(n_rows) * len(block) // n_rows]
     begin = some[rng.integers(len(some), size=1)] if begin is None else begin
     centres = _spread_out(some, n_pieces, budget.start_trials, rng, begin)
-    nearest = _nearest(some, centres)[0]
+    nearest = nearest_centres(some, centres)[0]
     for _ in range(budget.kmeans_iterations):
         sizes = np.bincount(nearest, minlength=n_pieces)[:, None]
         # Rows that differ by rounding only can leave a piece empty; numbers close up.
         centres = np.where(sizes, pool(some, nearest, n_pieces) / np.maximum(sizes, 1), centres)
-        before, nearest = nearest, _nearest(some, centres)[0]
+        before, nearest = nearest, nearest_centres(some, centres)[0]
         if np.array_equal(before, nearest):
             break
-    return numbered(nearest if len(some) == len(block) else _nearest(block, centres)[0])
+    return numbered(nearest if len(some) == len(block) else nearest_centres(block, centres)[0])
 
 
-def _nearest(block: Floats, centres: Floats) -> tuple[Integers, Floats]:
+def nearest_centres(
+    block: Floats, centres: Floats, itself: Integers | None = None
+) -> tuple[Integers, Floats]:
     """The nearest centre of each row, and its nearness.
 
-    That is half of what the squared length of the row exceeds its squared distance by.
+    That is half of what the squared length of the row exceeds its squared distance by. ``itself``
+    (N,) is the centre that a row is, and that does not count, or -1.
     """
     half_squares = 0.5 * (centres**2).sum(axis=1)
     nearest, nearness = np.empty(len(block), dtype=np.int64), np.empty(len(block))
@@ -155,6 +158,9 @@ def _nearest(block: Floats, centres: Floats) -> tuple[Integers, Floats]:
         rows = slice(begin, begin + at_once)
         near = block[rows] @ centres.T
         near -= half_squares
+        if itself is not None:
+            among = np.flatnonzero(itself[rows] >= 0)
+            near[among, itself[rows][among]] = -np.inf
         nearest[rows] = near.argmax(axis=1)
         nearness[rows] = near[np.arange(len(near)), nearest[rows]]
     return nearest, nearness
@@ -169,7 +175,7 @@ def _spread_out(
     """
     starts = list(begin)
     squares = row_sums(block**2)
-    nearest = np.maximum(squares - 2.0 * _nearest(block, begin)[1], 0.0)
+    nearest = np.maximum(squares - 2.0 * nearest_centres(block, begin)[1], 0.0)
     twice = np.ascontiguousarray(-2.0 * block.T)
     while len(starts) < n_starts:
         cumulative = np.cumsum(nearest)
