@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import check_flag, make_generator
+from mixoracle._threads import one_thread
 from mixoracle.all_rows import learned_from_all, sample_of
 from mixoracle.background import Background, checked
 from mixoracle.errors import AssumptionFailedError, AssumptionWarning
@@ -256,6 +257,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         self.time_limit = time_limit
         self.memory_limit = memory_limit
 
+    @one_thread()
     def fit(
         self, X: Rows, y: object = None, *, groups: Groups | None = None, columns: Said = None
     ) -> Self:
@@ -321,8 +323,8 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         prepared, observations = best.prepared, best.prepared.observations
         refinement = best.refinement
         confidence = Confidence.of(best.counts, best.graph, prepared, refinement)
-        alike = confidence.drives.alike
-        verdicts = checks.of_answer(model, found.solutions, solver, found.candidates, alike)
+        drives = confidence.drives
+        verdicts = checks.of_answer(model, found.solutions, solver, found.candidates, drives.alike)
         failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
@@ -361,14 +363,12 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             assumptions_=verdicts,
         )
         self.verdict_ = judged(self, verdicts, resampler, confidence.unsure())
-        grade = self.verdict_.grade
-        self.counts_ = confidence.counts(observations.names, grade)
-        self.drive_posterior_ = confidence.edges(grade)
-        self.edge_posterior_ = of_graph(self.edge_posterior_, grade)
+        self.counts_ = confidence.counts(observations.names, self.verdict_.grade)
+        self.drive_posterior_ = confidence.edges(self.verdict_.grade)
+        self.edge_posterior_ = of_graph(self.edge_posterior_, self.verdict_.grade)
         # Not before the verdict: whatever is open about single things has its own support.
-        drives, search = confidence.drives, resampler.search
         self.alternatives_ += one_thing_else(
-            solver, found.solutions, drives, models[0][0], self._build, search
+            solver, found.solutions, drives, models[0][0], self._build, resampler.search
         )
         self.left_out_ = tuple(solver.run.settings.clock.left_out)
         if failure:

@@ -16,7 +16,6 @@ from math import prod
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
-from mixoracle._threads import one_thread
 from mixoracle.families.base import Family, Prior
 from mixoracle.inference.factored import FactoredMixture, starting_joint
 from mixoracle.inference.structured import (
@@ -89,15 +88,14 @@ def refine(
     ``arrows`` that the start shows; without them, its latents are independent.
     """
     iterations = settings.budget.em if max_iterations is None else max_iterations
-    with one_thread():
-        started = _started(prepared, adjacency, domain_sizes, start, settings)
-        if prod(domain_sizes) <= settings.budget.listed:
-            return _listed(prepared, domain_sizes, started, iterations, settings)
-        edges = None
-        if prod(domain_sizes) > settings.budget.joint_states:
-            edges = arrows(start, domain_sizes) if arrows is not None else frozenset[Edge]()
-        joint = starting_joint(start, domain_sizes, edges)
-        return _factored(prepared, adjacency, joint, started, iterations, settings)
+    started = _started(prepared, adjacency, domain_sizes, start, settings)
+    if prod(domain_sizes) <= settings.budget.listed:
+        return _listed(prepared, domain_sizes, started, iterations, settings)
+    edges = None
+    if prod(domain_sizes) > settings.budget.joint_states:
+        edges = arrows(start, domain_sizes) if arrows is not None else frozenset[Edge]()
+    joint = starting_joint(start, domain_sizes, edges)
+    return _factored(prepared, adjacency, joint, started, iterations, settings)
 
 
 AnyMixture = StructuredMixture | FactoredMixture

@@ -28,6 +28,7 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle._checks import check_jobs, check_whole, make_generator, n_workers
 from mixoracle._clock import NO_LIMIT
 from mixoracle._steps import Tell, tell_nobody
+from mixoracle._threads import one_thread
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import CPDAG, JointTable, LatentModel
@@ -302,6 +303,7 @@ class Resampler:
         found = parallel(delayed(self.sight)(number, seed) for number in numbers)
         yield from zip(numbers, found, strict=True)
 
+    @one_thread()
     def sight(self, number: int, seed: int) -> Sighting:
         """Learn from one half of the rows, and align the answer with that on all of them."""
         rng = np.random.default_rng([seed, number])
@@ -320,6 +322,7 @@ class Resampler:
             self.search(joint, half.n_samples, best),
         )
 
+    @one_thread()
     def held_out(
         self, n_splits: int = 2, random_state: int | np.random.Generator | None = None
     ) -> HeldOut:

@@ -25,7 +25,6 @@ from math import prod
 import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
-from mixoracle._threads import one_thread
 from mixoracle.bipartite import canonical_order
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.parents import choose_parents, join_twins
@@ -62,8 +61,7 @@ Change = tuple[Bools, Integers]
 
 def climbed(solver: Solver, start: Solution) -> Solution:
     """The best solution that changes lead to; ``start`` itself where there is none better."""
-    with one_thread():
-        return _Climb(replace(solver, prepared=start.prepared), start).run()
+    return _Climb(replace(solver, prepared=start.prepared), start).run()
 
 
 @dataclass(frozen=True, eq=False)
