@@ -144,6 +144,17 @@ def row_sums(table: Floats) -> Floats:
     return np.asarray(table @ np.ones(table.shape[1]))
 
 
+def column_means(table: Floats) -> Floats:
+    """The mean (k,) of each column of (N, k), by a product for the same reason.
+
+    Examples
+    --------
+    >>> column_means(np.array([[1.0, 3.0], [5.0, 2.0]])).tolist()
+    [3.0, 2.5]
+    """
+    return np.asarray(np.ones(len(table)) @ table / len(table))
+
+
 def rows_with_missing(block: Floats) -> Bools:
     """Which rows of (N, d) have a missing value, (N,); quick where none has.
 

@@ -166,11 +166,13 @@ class NumberPart(Part):
 
     def log_units(self, block: Floats, coordinates: Floats) -> float:
         seen = ~np.isnan(block)
+        volume = float(np.count_nonzero(seen, axis=0) @ np.log(self.scale))
+        if coordinates.shape == block.shape:
+            return -volume  # coordinates leave nothing out
         scaled = np.where(seen, (block - self.shift) / self.scale, 0.0)
         n_outside = float(seen.sum() - (~np.isnan(coordinates)).sum())
         energy = max(float((scaled**2).sum() - np.nansum(coordinates**2)), 0.0)
-        volume = 0.5 * n_outside * np.log(2.0 * np.pi * self.leftover)
-        volume += float((seen.sum(axis=0) * np.log(self.scale)).sum())
+        volume += 0.5 * n_outside * np.log(2.0 * np.pi * self.leftover)
         return float(-0.5 * energy / self.leftover - volume)
 
 

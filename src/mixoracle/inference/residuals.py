@@ -25,6 +25,7 @@ from mixoracle.inference.tails import tail_error, typical_tails
 from mixoracle.mixtures.dependence import (
     dependent_pairs,
     excess_of_centring,
+    rows_to_see,
     shortened,
     whitened,
 )
@@ -43,18 +44,21 @@ def check(
     codes = codes_of_parents(refinement.states[rows], graph.adjacency, graph.domain_sizes)
     encoders = [prepared.encoders[place] for place in prepared.places]
     blocks = [prepared.blocks[place][rows] for place in prepared.places]
-    missing = [rows_with_missing(block) for block in blocks]
-    residual = [
-        whitened(encoder.family.embedding(block), code, gaps)
-        for encoder, block, code, gaps in zip(encoders, blocks, codes.T, missing, strict=True)
-    ]
-    residual = [
-        shortened(block, code, gaps)
-        for block, code, gaps in zip(residual, codes.T, missing, strict=True)
-    ]
     tails = [
         _typical_tails(block, codes[:, i], settings) if encoder.is_shape_judged else None
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
+    ]
+    widths = [block.shape[1] for block in blocks]
+    seen = rows_to_see(widths, int(codes.max(initial=0)) + 1, settings.priors)
+    missing = [rows_with_missing(block) for block in blocks]
+    # Two variables are compared in rows that are whole in both.
+    n_whole = len(rows) * (1.0 - max(gaps.mean() for gaps in missing)) ** 2
+    some = slice(None, None, max(1, int(n_whole / seen)))
+    codes, blocks = codes[some], [block[some] for block in blocks]
+    missing = [gaps[some] for gaps in missing]
+    residual = [
+        shortened(whitened(encoder.family.embedding(block), code, gaps), code, gaps)
+        for encoder, block, code, gaps in zip(encoders, blocks, codes.T, missing, strict=True)
     ]
     independence = _independence(residual, missing, codes, names, settings)
     return independence, _family(tails, names, settings)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from mixoracle._arrays import Bools, Floats, Integers, rows_with_missing
+from mixoracle._arrays import Bools, Floats, Integers, column_means, rows_with_missing
 from mixoracle.assumptions import Verdict
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.inference import succession
@@ -51,12 +51,12 @@ def check(
 ) -> Verdict:
     """Whether states explain more of the dependence than a continuous cause would."""
     whole = np.flatnonzero(~_has_gaps(prepared))
-    looked_at = whole[some_rows(len(whole), settings.budget.search_rows)]
+    looked_at = whole[some_rows(len(whole), settings.budget.mixture_rows)]
     together = np.hstack([block[looked_at] for block in prepared.blocks])
     why_not = _not_judged(prepared, graph, together, settings)
     if why_not:
         return Verdict(_NAME, LABEL, None, why_not)
-    scatter = np.atleast_2d(np.cov(together, rowvar=False, bias=True))
+    scatter = _scatter(together)
     if _loses_a_state(refinement.states, whole, settings):
         message = "values are missing in one state and not in others, so whole rows do not show it"
         return Verdict(_NAME, LABEL, None, message)
@@ -64,14 +64,14 @@ def check(
         message = "some measurements are constant, or determined by others"
         return Verdict(_NAME, LABEL, None, message)
     adjacency = np.asarray(graph.adjacency[prepared.variables])
-    joint, margins = log_densities(prepared, adjacency, refinement, settings)
-    joint = joint[looked_at]
-    n_rows, n_own = len(looked_at), [family.n_parameters for family in prepared.families]
+    joint, margins = log_densities(prepared, looked_at, adjacency, refinement, settings)
+    # Parameters are from all rows, wherever their fit is looked at.
+    n_rows, n_own = len(whole), [family.n_parameters for family in prepared.families]
     widths = [block.shape[1] for block in prepared.blocks]
     columns = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
     alone = sum(
         max(
-            float(own[looked_at].mean()) - _charge(held.n_components * (n + 1) - 1, n_rows),
+            float(own.mean()) - _charge(held.n_components * (n + 1) - 1, n_rows),
             _log_normal(scatter[np.ix_(inside, inside)], n_rows),
         )
         for own, held, n, inside in zip(margins, refinement.components, n_own, columns, strict=True)
@@ -194,9 +194,15 @@ def _log_copula(columns: Floats) -> float:
     """What normal scores of the ranks in each column explain, whatever its margin is."""
     n_rows = len(columns)
     scores = norm.ppf((rankdata(columns, axis=0) - 0.5) / n_rows)
-    scatter = np.atleast_2d(np.cov(scores, rowvar=False, bias=True))
+    scatter = _scatter(scores)
     apart = sum(_log_normal(np.atleast_2d(own), n_rows) for own in np.diag(scatter))
     return _log_normal(scatter, n_rows) - apart
+
+
+def _scatter(rows: Floats) -> Floats:
+    """The covariance of the columns, as maximum likelihood has it."""
+    centred = rows - column_means(rows)
+    return np.asarray(centred.T @ centred / len(rows))
 
 
 def _log_normal(scatter: Floats, n_rows: int) -> float:

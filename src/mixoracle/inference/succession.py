@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Floats, Integers, column_means
 from mixoracle.mixtures.merging import pool
 
 
@@ -46,14 +46,16 @@ def _means(block: Floats, labels: Integers, n_labels: int) -> Floats:
 
 def _log_fit(block: Floats) -> float:
     """The mean log density of rows given the one before, up to a constant."""
-    before, after = block[:-1], block[1:]
-    first, last = before.mean(axis=0), after.mean(axis=0)
-    n_pairs = len(before)
-    own = before.T @ before / n_pairs - np.outer(first, first)
-    across = before.T @ after / n_pairs - np.outer(first, last)
+    n_pairs = len(block) - 1
+    first, last = column_means(block[:-1]), column_means(block[1:])
+    # Products of all rows are those of either end's neighbours but for one row.
+    products = block.T @ block
+    own = (products - np.outer(block[-1], block[-1])) / n_pairs - np.outer(first, first)
+    across = block[:-1].T @ block[1:] / n_pairs - np.outer(first, last)
     # Columns that are determined by others have no slopes of their own.
     slopes = np.linalg.lstsq(own, across, rcond=None)[0]
-    left = after.T @ after / n_pairs - np.outer(last, last) - across.T @ slopes
+    left = (products - np.outer(block[0], block[0])) / n_pairs - np.outer(last, last)
+    left -= across.T @ slopes
     return float(-0.5 * np.linalg.slogdet(np.atleast_2d(left))[1])
 
 

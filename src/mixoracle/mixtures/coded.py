@@ -60,7 +60,9 @@ class CodedRows:
         held = self._patterns[place]
         return None if held is None else held.take(rows)
 
-    def log_densities(self, components: Sequence[ComponentSet], rows: slice) -> list[Floats]:
+    def log_densities(
+        self, components: Sequence[ComponentSet], rows: Integers | slice
+    ) -> list[Floats]:
         """The log density of some rows in each component of each variable, (r, k_i)."""
         return [
             family.log_density(self.features(i, rows), held, self.patterns(i, rows))
@@ -69,9 +71,14 @@ class CodedRows:
 
     def chunks(self, n_columns: int, entries: int) -> Iterator[slice]:
         """All rows, so many at a time that ``n_columns`` for each make at most ``entries``."""
-        step = max(1, entries // n_columns)
-        for start in range(0, self.n_samples, step):
-            yield slice(start, min(start + step, self.n_samples))
+        return chunks(self.n_samples, n_columns, entries)
+
+
+def chunks(n_rows: int, n_columns: int, entries: int) -> Iterator[slice]:
+    """So many rows at a time that ``n_columns`` for each make at most ``entries``."""
+    step = max(1, entries // n_columns)
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import chi2, gamma
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, row_sums
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.pairs import count_together
 from mixoracle.model.joint_states import numbered_columns
@@ -56,7 +56,7 @@ def shortened(residual: Floats, codes: Integers, has_missing: Bools) -> Floats:
     A few rows in a wrong state are far off in all that it drives; what the rest says outweighs
     them then. Dependence that matters shows in most rows.
     """
-    lengths = np.linalg.norm(residual, axis=1, keepdims=True)
+    lengths = np.sqrt(row_sums(residual**2))[:, None]
     most = np.sqrt(chi2.isf(_LONG_ROWS, max(1, residual.shape[1])))
     return whitened(residual * (most / np.maximum(lengths, most)), codes, has_missing)
 
@@ -84,10 +84,7 @@ def dependence(
     measured = ~np.stack(missing, axis=1)
     products, n_rows = _products(blocks, widths), measured.T.astype(np.float64) @ measured
     firsts = np.cumsum([0, *widths[:-1]])
-    own = [
-        np.sort((block[rows] ** 2).sum(axis=1))
-        for block, rows in zip(blocks, measured.T, strict=True)
-    ]
+    own = [row_sums(block**2)[rows] for block, rows in zip(blocks, measured.T, strict=True)]
     with_rows = (widths > 0) & [len(held) > 1 for held in own]
     mean, variance, crossed = np.ones(len(blocks)), np.zeros(len(blocks)), np.zeros(len(blocks))
     for i in np.flatnonzero(with_rows):
@@ -165,6 +162,25 @@ def _products(blocks: Sequence[Floats], widths: Integers) -> Floats:
         together = np.hstack([block[begin : begin + _ROWS_AT_ONCE] for block in blocks])
         total += together.T @ together
     return total
+
+
+def rows_to_see(widths: Sequence[int], n_components: int, priors: Priors) -> int:
+    """How many rows show that two blocks are dependent, if their correlation is one that matters.
+
+    The sum of squared correlations, times the rows, of the two narrowest blocks (d_i) exceeds what
+    chance leaves of it, a χ² variable, by four of its standard deviations beyond the limit of a
+    false alarm; and the largest number of components has rows enough for their means.
+
+    Examples
+    --------
+    >>> rows_to_see([1, 1, 1], 2, Priors()), rows_to_see([5, 5, 5], 2, Priors())
+    (5308, 827)
+    """
+    n_pairs = len(widths) * (len(widths) - 1) // 2
+    entries = float(np.prod(sorted(widths)[:2]))
+    limit = chi2.isf(priors.false_alarm / max(1, n_pairs), entries) + 4.0 * np.sqrt(2.0 * entries)
+    seen = (limit - entries) / (entries * priors.small_correlation**2)
+    return int(max(seen, priors.rows_to_judge * n_components))
 
 
 def depend_on_others(blocks: Sequence[Floats], by_chance: float) -> Bools:

@@ -157,8 +157,7 @@ def prepare(
     looked at side by side, and ``tell`` hears of each that is done.
     """
     _refuse_too_few(observations)
-    for name in observations.names:
-        _refuse_unusable(name, observations)
+    _refuse_unusable(observations)
     observations, columns = read_columns(observations, families, exposed)
     _warn_of_empty_rows(observations)
     _warn_of_rounding(observations, columns)
@@ -293,22 +292,19 @@ def _refuse_too_few(observations: Observations) -> None:
         )
 
 
-def _refuse_unusable(name: str, observations: Observations) -> None:
-    block = observations[name]
-    empty = np.flatnonzero(np.isnan(block).all(axis=0))
+def _refuse_unusable(observations: Observations) -> None:
+    # NaN is never smaller or larger, and stays only in a column that holds nothing else.
+    low = np.fmin.reduce(observations.values, axis=0)
+    high = np.fmax.reduce(observations.values, axis=0)
+    empty = np.flatnonzero(np.isnan(low))
     if len(empty):
-        first = sum(observations.widths[: observations.index(name)])
-        where = observations.titles[first + empty[0]]
-        raise InvalidInputError(f"{where} has no value in any row: drop it")
-    is_number = [held is None for held in observations.levels[observations.index(name)]]
-    numbers = block[:, is_number]
-    if not numbers.size:
-        return
-    sizes = np.nanmax(np.abs(numbers), axis=0)
-    spreads = np.nanmax(numbers, axis=0) - np.nanmin(numbers, axis=0)
-    outside = (sizes > LARGEST) | ((spreads > 0) & (spreads < 1.0 / LARGEST))
+        raise InvalidInputError(f"{observations.titles[empty[0]]} has no value in any row: drop it")
+    is_number = np.array([held is None for block in observations.levels for held in block])
+    sizes, spreads = np.maximum(np.abs(low), np.abs(high)), high - low
+    outside = is_number & ((sizes > LARGEST) | ((spreads > 0) & (spreads < 1.0 / LARGEST)))
     if outside.any():
         worst = int(outside.argmax())
+        name = np.repeat(observations.names, observations.widths)[worst]
         raise InvalidInputError(
             f"{name} has numbers of size {sizes[worst]:.3g} that differ by {spreads[worst]:.3g}; "
             f"squares of such numbers cannot be computed: rescale it to between {1 / LARGEST:.0e} "

@@ -11,6 +11,7 @@ Assumes the families of the components, and that rows are in the states they mos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, prod
 
@@ -59,14 +60,12 @@ def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement
     states, cells, counts = distinct_rows(refinement.states[::step])
     rows = counts.astype(np.float64)
     apart = [_labels_apart(rows, states, sizes, j) for j in range(graph.n_latent)]
-    alike = np.zeros(len(edges), dtype=bool)
+    alike, every = np.zeros(len(edges), dtype=bool), range(graph.n_latent)
     for i, place in enumerate(prepared.places):
         pieces = _Pieces.of(prepared, int(place), slice(None, None, step), cells, states, sizes)
         parents = {int(j) for j in np.flatnonzero(graph.adjacency[i])}
-        whole = pieces.log_evidence(parents)
-        for j in range(graph.n_latent):
-            other = pieces.log_evidence(parents ^ {j})
-            edges[i, j] = expit(whole - other if j in parents else other - whole)
+        whole, *others = pieces.log_evidence([parents, *(parents ^ {j} for j in every)])
+        edges[i] = expit(np.where(graph.adjacency[i], 1.0, -1.0) * (whole - np.array(others)))
         for j in parents:
             gains = pieces.gains_apart(parents, j)
             apart[j] += gains.sum(axis=1)
@@ -125,10 +124,10 @@ class _Pieces:
         pooled = pool(self.statistics, flat(self.states[:, chosen], sizes), prod(sizes))
         return pooled.reshape(*sizes, -1)
 
-    def log_evidence(self, parents: set[int]) -> float:
-        """The evidence of the components that these parents make."""
-        held = _occupied(self.by_parents(parents))
-        return float(self.family.log_evidence(held, self.family.prior(held)).sum())
+    def log_evidence(self, sets: Sequence[set[int]]) -> list[float]:
+        """The evidence of the components that each of these sets of parents makes."""
+        levels = [_occupied(self.by_parents(parents)) for parents in sets]
+        return [evidence for _, evidence in self.family.own_evidence(levels)]
 
     def gains_apart(self, parents: set[int], latent: int) -> Floats:
         """What components of their own for two states of a parent gain.

@@ -91,7 +91,7 @@ def judge(
 ) -> HeldOut:
     """Hold what was learned from ``train`` against its rivals on ``test``."""
     adjacency = np.asarray(graph.adjacency[train.variables])
-    found, apart = log_densities(test, adjacency, refinement, settings)
+    found, apart = log_densities(test, None, adjacency, refinement, settings)
     alone = np.sum(apart, axis=0)
     answer = float(found.mean())
     return HeldOut(
@@ -118,7 +118,7 @@ def _than_one(
         return None
     driven = np.asarray(graph.adjacency.any(axis=1, keepdims=True))[train.variables]
     single = refine(train, driven, (n_states,), own[:, None], settings.budget.em_short, settings)
-    return answer - float(log_densities(test, driven, single, settings)[0].mean())
+    return answer - float(log_densities(test, None, driven, single, settings)[0].mean())
 
 
 def _than_continuous(train: Prepared, test: Prepared, answer: float) -> float | None:
