@@ -24,8 +24,8 @@ from mixoracle.inference.refine import Refinement
 from mixoracle.inference.tails import tail_error, typical_tails
 from mixoracle.mixtures.dependence import (
     dependent_pairs,
+    enough_rows,
     excess_of_centring,
-    rows_to_see,
     shortened,
     whitened,
 )
@@ -49,11 +49,8 @@ def check(
         for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
     ]
     widths = [block.shape[1] for block in blocks]
-    seen = rows_to_see(widths, int(codes.max(initial=0)) + 1, settings.priors)
     missing = [rows_with_missing(block) for block in blocks]
-    # Two variables are compared in rows that are whole in both.
-    n_whole = len(rows) * (1.0 - max(gaps.mean() for gaps in missing)) ** 2
-    some = slice(None, None, max(1, int(n_whole / seen)))
+    some = enough_rows(widths, missing, int(codes.max(initial=0)) + 1, settings.priors)
     codes, blocks = codes[some], [block[some] for block in blocks]
     missing = [gaps[some] for gaps in missing]
     residual = [

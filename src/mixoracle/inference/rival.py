@@ -91,7 +91,7 @@ def check(
             "these data look like a continuous cause: it would explain the dependence better "
             f"than the states do ({figures[1]} against {figures[0]} nats a row), {_UNREAD}"
         )
-    in_time = whole[np.argsort(prepared.rows[whole])]
+    in_time = whole[np.argsort(prepared.rows[whole])][: settings.budget.mixture_rows]
     seen, states, _ = distinct_rows(refinement.states[in_time])
     codes = codes_of_parents(seen, adjacency, graph.domain_sizes)
     gain = succession.gain_of_states((b[in_time] for b in prepared.blocks), states, codes)

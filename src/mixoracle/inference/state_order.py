@@ -31,10 +31,14 @@ def state_orders(
 
     ``joint`` is P(H), ``components`` are in own units and in the order of the observations.
     """
+    driven = np.flatnonzero(graph.adjacency.any(axis=1)).tolist()
+    means = {i: _scaled_means(components[i], prepared, i) for i in driven}
     orders = []
     for j in range(graph.n_latent):
-        columns = list(_column_means(joint, graph, components, prepared, j))
-        ordered = low_to_high(np.stack(columns, axis=1)) if columns else None
+        children = np.flatnonzero(graph.adjacency[:, j]).tolist()
+        columns = [_component_shares(joint, graph, i, j) @ means[i] for i in children]
+        has_means = any(own.shape[1] for own in columns)
+        ordered = low_to_high(np.hstack(columns)) if has_means else None
         frequent = np.argsort(-joint.marginal([j]).table, kind="stable").astype(np.int64)
         orders.append(frequent if ordered is None else ordered)
     return orders
@@ -62,22 +66,19 @@ def low_to_high(means: Floats) -> Integers | None:
     return order if rises > 0 else order[::-1].copy()
 
 
-def _column_means(
-    joint: Joint,
-    graph: Bipartite,
-    components: Sequence[ComponentSet],
-    prepared: Prepared,
-    j: int,
-) -> Iterator[Floats]:
-    """The mean of each column of each child in each state of a latent, in units of its spread."""
-    for i in np.flatnonzero(graph.adjacency[:, j]).tolist():
-        shares = _component_shares(joint, graph, i, j)
-        block, levels = prepared.measured[i], prepared.observations.levels[i]
-        for column, values, numbers in _numeric(components[i], levels):
-            seen = block[:, column][~np.isnan(block[:, column])]
-            spread = float(np.std(seen if numbers is None else numbers[seen.astype(np.int64)]))
-            if spread > 0 and np.all(np.isfinite(values)):
-                yield shares @ values / spread
+def _scaled_means(components: ComponentSet, prepared: Prepared, observed: int) -> Floats:
+    """The mean of each column in each component (components, columns), in units of its spread.
+
+    Only of columns that vary and have a mean.
+    """
+    block, levels = prepared.measured[observed], prepared.observations.levels[observed]
+    means = []
+    for column, values, numbers in _numeric(components, levels):
+        seen = block[:, column][~np.isnan(block[:, column])]
+        spread = float(np.std(seen if numbers is None else numbers[seen.astype(np.int64)]))
+        if spread > 0 and np.all(np.isfinite(values)):
+            means.append(values / spread)
+    return np.stack(means, axis=1) if means else np.zeros((components.n_components, 0))
 
 
 def _component_shares(joint: Joint, graph: Bipartite, observed: int, j: int) -> Floats:

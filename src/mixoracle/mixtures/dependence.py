@@ -164,23 +164,31 @@ def _products(blocks: Sequence[Floats], widths: Integers) -> Floats:
     return total
 
 
-def rows_to_see(widths: Sequence[int], n_components: int, priors: Priors) -> int:
-    """How many rows show that two blocks are dependent, if their correlation is one that matters.
+def enough_rows(
+    widths: Sequence[int], missing: Sequence[Bools], n_components: int, priors: Priors
+) -> slice:
+    """Evenly spaced rows that show whether two blocks are dependent to a degree that matters.
 
-    The sum of squared correlations, times the rows, of the two narrowest blocks (d_i) exceeds what
-    chance leaves of it, a χ² variable, by four of its standard deviations beyond the limit of a
-    false alarm; and the largest number of components has rows enough for their means.
+    The sum of squared correlations of the two narrowest blocks (d_i), times the rows, should exceed
+    what chance leaves of it, a χ² variable, by four of its standard deviations beyond the limit of
+    a false alarm; and ``n_components``, the most that a block has, need rows for their means. Two
+    blocks are compared in rows of which neither has ``missing`` values, (N,) for each.
 
     Examples
     --------
-    >>> rows_to_see([1, 1, 1], 2, Priors()), rows_to_see([5, 5, 5], 2, Priors())
-    (5308, 827)
+    >>> whole = [np.zeros(10_000, dtype=bool)] * 3
+    >>> [enough_rows([width] * 3, whole, 2, Priors()).step for width in (1, 2, 5)]
+    [1, 4, 12]
     """
     n_pairs = len(widths) * (len(widths) - 1) // 2
     entries = float(np.prod(sorted(widths)[:2]))
     limit = chi2.isf(priors.false_alarm / max(1, n_pairs), entries) + 4.0 * np.sqrt(2.0 * entries)
-    seen = (limit - entries) / (entries * priors.small_correlation**2)
-    return int(max(seen, priors.rows_to_judge * n_components))
+    needed = max(
+        (limit - entries) / (entries * priors.small_correlation**2),
+        priors.rows_to_judge * n_components,
+    )
+    whole = [len(gaps) * (1.0 - gaps.mean()) ** 2 for gaps in missing]
+    return slice(None, None, max(1, int(min(whole) / needed)))
 
 
 def depend_on_others(blocks: Sequence[Floats], by_chance: float) -> Bools:

@@ -153,11 +153,13 @@ def _apart(whitened: Floats, reach: float) -> Integers:
 def _nearest_of(block: Floats, places: Integers, others: Integers) -> tuple[Floats, Integers]:
     """The squared distance of rows to the nearest of some others, and which of these it is.
 
-    ``others`` are places in ascending order; no row is its own neighbour.
+    Both are places in ascending order; no row is its own neighbour.
     """
     rows = block[places]
-    itself = np.minimum(np.searchsorted(others, places), len(others) - 1)
-    itself = np.where(others[itself] == places, itself, -1)
+    itself = np.full(len(places), -1)
+    at = np.searchsorted(places, others, side="right") - 1
+    known = np.flatnonzero((at >= 0) & (places[at] == others))
+    itself[at[known]] = known
     nearest, nearness = nearest_centres(rows, block[others], itself)
     return row_sums(rows**2) - 2.0 * nearness, nearest
 

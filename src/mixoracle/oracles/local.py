@@ -22,7 +22,7 @@ from mixoracle._arrays import Bools, Floats, Integers, row_maxima, row_sums, row
 from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
 from mixoracle.labels.labelling import Labelling, Rows, log_densities
 from mixoracle.labels.together import are_shattered
-from mixoracle.mixtures.dependence import dependent_pairs, whitened
+from mixoracle.mixtures.dependence import dependent_pairs, enough_rows, whitened
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
@@ -122,15 +122,13 @@ class LocalAnswer:
 
     def _explains_all(self, settings: Settings) -> bool:
         """Whether no two variables are dependent beyond their labels, in some of the rows."""
-        some = slice(None, None, max(1, len(self.seen) // settings.budget.mixture_rows))
-        codes = self._codes()[some]
+        codes = self._codes()
+        missing = [rows_with_missing(variable.block) for variable in self.rows]
+        widths = [variable.embedding.shape[1] for variable in self.rows]
+        some = enough_rows(widths, missing, int(codes.max(initial=0)) + 1, settings.priors)
         left = [
-            whitened(
-                variable.embedding[some],
-                code,
-                rows_with_missing(variable.block[some]),
-            )
-            for variable, code in zip(self.rows, codes.T, strict=True)
+            whitened(variable.embedding[some], code, gaps[some])
+            for variable, code, gaps in zip(self.rows, codes[some].T, missing, strict=True)
         ]
         return not dependent_pairs(left, settings.priors)[0].any()
 
