@@ -157,9 +157,10 @@ def _nearest_of(block: Floats, places: Integers, others: Integers) -> tuple[Floa
     """
     rows = block[places]
     itself = np.full(len(places), -1)
-    at = np.searchsorted(places, others, side="right") - 1
-    known = np.flatnonzero((at >= 0) & (places[at] == others))
-    itself[at[known]] = known
+    at = np.searchsorted(places, others)
+    among = np.flatnonzero(at < len(places))
+    among = among[places[at[among]] == others[among]]
+    itself[at[among]] = among
     nearest, nearness = nearest_centres(rows, block[others], itself)
     return row_sums(rows**2) - 2.0 * nearness, nearest
 
