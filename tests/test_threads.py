@@ -37,9 +37,11 @@ def test_a_fit_and_its_resamples_work_on_one_thread(threads_while_sorting):
     problem = paper_problem(1, 3, 2, n_samples=120, random_state=0, covariance="code")
     with threadpool_limits(limits=2, user_api="blas"):
         learner = LatentGraphLearner(random_state=0).fit(problem.observations)
-        assert threads_while_sorting and set(map(tuple, threads_while_sorting)) == {(1,)}
+        assert threads_while_sorting
+        assert set(map(tuple, threads_while_sorting)) == {(1,)}
         threads_while_sorting.clear()
         learner.bootstrap(n_resamples=2)
         learner.held_out()
-        assert threads_while_sorting and set(map(tuple, threads_while_sorting)) == {(1,)}
+        assert threads_while_sorting
+        assert set(map(tuple, threads_while_sorting)) == {(1,)}
         assert linear_algebra() == {2}

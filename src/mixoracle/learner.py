@@ -319,10 +319,10 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         exposure: Exposure | None,
     ) -> None:
         """Keep what was learned, all of it at once, so that nothing of two fits is mixed."""
-        best, (model, states) = found.solutions[0], models[0]
+        best, (model, states), settings = found.solutions[0], models[0], solver.run.settings
         prepared, observations = best.prepared, best.prepared.observations
         refinement = best.refinement
-        confidence = Confidence.of(best.counts, best.graph, prepared, refinement)
+        confidence = Confidence.of(best.counts, best.graph, prepared, refinement, settings)
         drives = confidence.drives
         verdicts = checks.of_answer(model, found.solutions, solver, found.candidates, drives.alike)
         failure = essential_failure(verdicts)
@@ -370,7 +370,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         self.alternatives_ += one_thing_else(
             solver, found.solutions, drives, models[0][0], self._build, resampler.search
         )
-        self.left_out_ = tuple(solver.run.settings.clock.left_out)
+        self.left_out_ = tuple(settings.clock.left_out)
         if failure:
             warnings.warn(failure, AssumptionWarning, stacklevel=3)
 

@@ -165,3 +165,34 @@ def test_a_learner_states_both():
     assert learner.verdict_.level == "believe"
     assert learner.drive_posterior_ == pytest.approx(0.99 * learner.model_.bipartite, abs=0.01)
     assert learner.counts_[{0}].confidence == pytest.approx(0.99, abs=0.01)
+
+
+def exchanged(problem, measured, n_rows, seed):
+    """The same observations, but some rows have each other's values of one measurement."""
+    rng = np.random.default_rng(seed)
+    blocks = {name: problem.observations[name].copy() for name in problem.observations.names}
+    some = rng.choice(problem.observations.n_samples, n_rows, replace=False)
+    blocks[measured][some] = blocks[measured][rng.permutation(some)]
+    return Observations.from_arrays(blocks)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_few_values_out_of_place_call_for_no_edge(seed):
+    problem = paper_problem(3, 7, 3, n_samples=600, random_state=seed, covariance="code")
+    model = problem.model
+    spoiled = exchanged(problem, "X1", 6, seed)
+    found = drives(spoiled, model.bipartite, model.domain_sizes, problem.states)
+    assert found.edges == pytest.approx(model.bipartite.astype(float), abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_edge_that_is_missing_is_called_for_whatever_is_out_of_place(seed):
+    problem = paper_problem(3, 7, 3, n_samples=600, random_state=seed, covariance="code")
+    model = problem.model
+    several = np.flatnonzero(model.bipartite.sum(axis=1) > 1)
+    adjacency, place = model.bipartite.copy(), int(several[0])
+    left_out = int(np.flatnonzero(adjacency[place])[0])
+    adjacency[place, left_out] = False
+    spoiled = exchanged(problem, problem.observations.names[place], 6, seed)
+    found = drives(spoiled, adjacency, model.domain_sizes, problem.states)
+    assert found.edges[place, left_out] > 0.99

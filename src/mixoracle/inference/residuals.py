@@ -13,6 +13,7 @@ with enough rows every model of real data is wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,14 +33,18 @@ from mixoracle.mixtures.dependence import (
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import codes_of_parents
-from mixoracle.settings import Settings
+from mixoracle.settings import Priors, Settings
+
+# Independence and tails: a right model fails either no more often than one check alone would.
+_CHECKS = 2
 
 
 def check(
     prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings = Settings()
 ) -> tuple[Verdict, ...]:
     """The verdicts on independence given H and on the components' family."""
-    names = prepared.observations.names
+    names, priors = prepared.observations.names, settings.priors
+    priors = replace(priors, false_alarm=priors.false_alarm / _CHECKS)
     rows = some_rows(prepared.n_samples, settings.budget.search_rows)
     codes = codes_of_parents(refinement.states[rows], graph.adjacency, graph.domain_sizes)
     encoders = [prepared.encoders[place] for place in prepared.places]
@@ -50,15 +55,15 @@ def check(
     ]
     widths = [block.shape[1] for block in blocks]
     missing = [rows_with_missing(block) for block in blocks]
-    some = enough_rows(widths, missing, int(codes.max(initial=0)) + 1, settings.priors)
+    some = enough_rows(widths, missing, int(codes.max(initial=0)) + 1, priors)
     codes, blocks = codes[some], [block[some] for block in blocks]
     missing = [gaps[some] for gaps in missing]
     residual = [
         shortened(whitened(encoder.family.embedding(block), code, gaps), code, gaps)
         for encoder, block, code, gaps in zip(encoders, blocks, codes.T, missing, strict=True)
     ]
-    independence = _independence(residual, missing, codes, names, settings)
-    return independence, _family(tails, names, settings)
+    independence = _independence(residual, missing, codes, names, priors)
+    return independence, _family(tails, names, priors)
 
 
 def some_rows(n_samples: int, at_most: int) -> Integers:
@@ -73,7 +78,7 @@ def _independence(
     missing: list[Bools],
     codes: Integers,
     names: Sequence[str],
-    settings: Settings,
+    priors: Priors,
 ) -> Verdict:
     """Whether two variables are still dependent when the hidden state is known."""
     name, label = "independent given the latents", "sec:bg"
@@ -81,7 +86,7 @@ def _independence(
     if not n_pairs:
         return Verdict(name, label, None, "a single variable depends on no other")
     excess = excess_of_centring(codes)
-    matters, strengths = dependent_pairs(residual, settings.priors, excess, missing)
+    matters, strengths = dependent_pairs(residual, priors, excess, missing)
     offenders = [
         (float(strengths[first, second]), names[first], names[second])
         for first, second in np.argwhere(np.triu(matters, 1))
@@ -123,18 +128,18 @@ def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> _Tails
     return _Tails(float(np.median([ratio for ratio, _ in known])), error)
 
 
-def _family(tails: list[_Tails | None], names: Sequence[str], settings: Settings) -> Verdict:
+def _family(tails: list[_Tails | None], names: Sequence[str], priors: Priors) -> Verdict:
     """Whether the components have the tails of normal ones, by more than chance makes of them."""
     name, label = "components of the assumed family", "sec:exact"
     known = [(held, which) for held, which in zip(tails, names, strict=True) if held is not None]
     if not known:
         return Verdict(name, label, None, "too few rows in each component to see their shape")
-    errors = float(norm.isf(settings.priors.false_alarm / len(known)))
+    errors = float(norm.isf(priors.false_alarm / len(known)))
     heavy = sorted(
         (
             (held.ratio, which)
             for held, which in known
-            if held.ratio >= max(settings.priors.heavy_tails, 1.0 + errors * held.error)
+            if held.ratio >= max(priors.heavy_tails, 1.0 + errors * held.error)
         ),
         reverse=True,
     )

@@ -28,6 +28,7 @@ from mixoracle.model import Bipartite
 from mixoracle.oracles.candidate import DecodedCounts
 from mixoracle.oracles.counts import ComponentCount, ComponentCounts
 from mixoracle.oracles.protocol import MixtureOracle
+from mixoracle.settings import Settings
 from mixoracle.structure import EdgePosterior
 from mixoracle.trust.drives import Drives, drive_posterior
 from mixoracle.trust.edges import SURE
@@ -70,10 +71,15 @@ class Confidence:
 
     @classmethod
     def of(
-        cls, oracle: MixtureOracle, graph: Bipartite, prepared: Prepared, refinement: Refinement
+        cls,
+        oracle: MixtureOracle,
+        graph: Bipartite,
+        prepared: Prepared,
+        refinement: Refinement,
+        settings: Settings = Settings(),
     ) -> Confidence:
         """Of an answer."""
-        return cls(oracle, graph, drive_posterior(prepared, graph, refinement))
+        return cls(oracle, graph, drive_posterior(prepared, graph, refinement, settings))
 
     def counts(self, names: Sequence[str], grade: str | None = None) -> ComponentCounts:
         """All counts; with what they are worth under this grade, or as the evidence says."""

@@ -4,7 +4,8 @@ Given the states of the rows, a measurement that is driven by pa(X_i) has one co
 their configurations. With one latent more or less among the parents these components are split or
 pooled, and the evidence of the two, a Bayes factor, is the probability of that one edge with all
 others as they are. If two states of a latent were one, the components of all its children would be
-pooled; the pair that is most nearly one decides.
+pooled; the pair that is most nearly one decides. A few values out of place stretch a component
+until any split of it is a gain, so an edge that was not found has to be called for without them.
 
 Assumes the families of the components, and that rows are in the states they most likely are in.
 """
@@ -23,14 +24,17 @@ from mixoracle.families.base import Family
 from mixoracle.inference.refine import Refinement
 from mixoracle.mixtures.merging import log_merge_bonus, pool
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.model import Bipartite
-from mixoracle.model.joint_states import distinct_rows, flat
+from mixoracle.model import Bipartite, ComponentSet
+from mixoracle.model.joint_states import codes_of_parents, distinct_rows, flat
+from mixoracle.settings import Settings
 
 # Rows times edges that are looked at: some seconds. Of more, evenly spaced rows speak for all.
 _MOST_WORK = 20_000_000
 # Nats by which one component fits two configurations better than two do, beyond which they are
 # alike: the odds are a hundred to one.
 _SURELY_ALIKE = log(100.0)
+# An edge that was not found and is more probable than not contradicts the answer.
+_CALLED_FOR = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,47 +53,90 @@ class Drives:
     alike: Bools
 
 
-def drive_posterior(prepared: Prepared, graph: Bipartite, refinement: Refinement) -> Drives:
+def drive_posterior(
+    prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings = Settings()
+) -> Drives:
     """The probabilities of the edges of Γ and of the states, in the order of the observations."""
     sizes = graph.domain_sizes
     edges = np.zeros(graph.adjacency.shape)
     if not graph.n_latent:
         nothing = np.zeros(len(edges), dtype=bool)
         return Drives(edges, np.zeros(0), np.zeros((0, 2), dtype=np.int64), nothing)
-    step = 1 + prepared.n_samples * edges.size // _MOST_WORK
-    states, cells, counts = distinct_rows(refinement.states[::step])
-    rows = counts.astype(np.float64)
-    apart = [_labels_apart(rows, states, sizes, j) for j in range(graph.n_latent)]
-    alike, every = np.zeros(len(edges), dtype=bool), range(graph.n_latent)
-    for i, place in enumerate(prepared.places):
-        pieces = _Pieces.of(prepared, int(place), slice(None, None, step), cells, states, sizes)
-        parents = {int(j) for j in np.flatnonzero(graph.adjacency[i])}
-        whole, *others = pieces.log_evidence([parents, *(parents ^ {j} for j in every)])
-        edges[i] = expit(np.where(graph.adjacency[i], 1.0, -1.0) * (whole - np.array(others)))
+    held = _Assigned.of(prepared, refinement, sizes)
+    apart = [held.labels_apart(j) for j in range(graph.n_latent)]
+    alike = np.zeros(len(edges), dtype=bool)
+    for i, place in enumerate(prepared.places.tolist()):
+        found = graph.adjacency[i]
+        pieces = held.pieces(place)
+        edges[i] = pieces.edges(found)
+        if edges[i][~found].max(initial=0.0) > _CALLED_FOR:
+            in_place = held.in_place(place, found, refinement.components[place], settings)
+            edges[i] = held.pieces(place, in_place).edges(found)
+        parents = {int(j) for j in np.flatnonzero(found)}
         for j in parents:
             gains = pieces.gains_apart(parents, j)
             apart[j] += gains.sum(axis=1)
             alike[i] |= bool((gains < -_SURELY_ALIKE).any())
     pairs = [np.triu_indices(size, 1) for size in sizes]
-    nearest = [np.array(pair)[:, held.argmin()] for pair, held in zip(pairs, apart, strict=True)]
-    return Drives(edges, np.array([expit(held.min()) for held in apart]), np.array(nearest), alike)
+    nearest = [np.array(pair)[:, gain.argmin()] for pair, gain in zip(pairs, apart, strict=True)]
+    return Drives(edges, np.array([expit(gain.min()) for gain in apart]), np.array(nearest), alike)
 
 
-def _labels_apart(rows: Floats, states: Integers, sizes: tuple[int, ...], latent: int) -> Floats:
-    """What two states instead of one say about the labels of the rows, for each pair of states.
+@dataclass(frozen=True, eq=False)
+class _Assigned:
+    """Evenly spaced ``rows`` of prepared data and the joint state of each, ``states[cells]``."""
 
-    The Dirichlet–multinomial probability of the labels; joint states without rows only count.
-    """
-    size = sizes[latent]
-    _, others, counts = distinct_rows(np.delete(states, latent, axis=1))
-    held = np.zeros((len(counts), size))
-    held[others, states[:, latent]] = rows
-    first, second = np.triu_indices(size, 1)
-    n_labels = float(prod(sizes))
-    n_merged, total = n_labels * (size - 1) / size, float(rows.sum())
-    constant = gammaln(n_labels) - gammaln(n_labels + total)
-    constant -= gammaln(n_merged) - gammaln(n_merged + total)
-    return np.asarray(constant - log_merge_bonus(held[:, first], held[:, second]).sum(axis=0))
+    prepared: Prepared
+    rows: slice
+    states: Integers
+    cells: Integers
+    counts: Floats
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, prepared: Prepared, refinement: Refinement, sizes: tuple[int, ...]) -> _Assigned:
+        step = 1 + prepared.n_samples * prepared.n_observed * len(sizes) // _MOST_WORK
+        rows = slice(None, None, step)
+        states, cells, counts = distinct_rows(refinement.states[rows])
+        return cls(prepared, rows, states, cells, counts.astype(np.float64), sizes)
+
+    def pieces(self, place: int, some: Integers | slice = slice(None)) -> _Pieces:
+        """What one measurement is in each joint state, in some of the rows."""
+        family, cells = self.prepared.families[place], self.cells[some]
+        features = self.prepared.features(place, self.rows)[some]
+        patterns = self.prepared.patterns(place, self.rows)
+        if patterns is not None:
+            features = family.completed(features, cells, None, patterns.take(some))
+        return _Pieces(family, pool(features, cells, len(self.states)), self.states, self.sizes)
+
+    def in_place(
+        self, place: int, parents: Bools, components: ComponentSet, settings: Settings
+    ) -> Integers:
+        """The rows but for a few: those that fit their component of one measurement least."""
+        prepared, rows = self.prepared, self.rows
+        densities = prepared.families[place].log_density(
+            prepared.features(place, rows), components, prepared.patterns(place, rows)
+        )
+        codes = codes_of_parents(self.states, parents[None], self.sizes)[self.cells]
+        own = np.take_along_axis(densities, codes, axis=1)[:, 0]
+        n_strays = int(np.ceil(settings.priors.stray_share * len(own)))
+        return np.sort(np.argsort(own, kind="stable")[n_strays:])
+
+    def labels_apart(self, latent: int) -> Floats:
+        """What two states instead of one say about the labels of the rows, for each pair of states.
+
+        The Dirichlet–multinomial probability of the labels; joint states without rows only count.
+        """
+        size = self.sizes[latent]
+        _, others, counts = distinct_rows(np.delete(self.states, latent, axis=1))
+        held = np.zeros((len(counts), size))
+        held[others, self.states[:, latent]] = self.counts
+        first, second = np.triu_indices(size, 1)
+        n_labels = float(prod(self.sizes))
+        n_merged, total = n_labels * (size - 1) / size, float(self.counts.sum())
+        constant = gammaln(n_labels) - gammaln(n_labels + total)
+        constant -= gammaln(n_merged) - gammaln(n_merged + total)
+        return np.asarray(constant - log_merge_bonus(held[:, first], held[:, second]).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,21 +148,11 @@ class _Pieces:
     states: Integers
     sizes: tuple[int, ...]
 
-    @classmethod
-    def of(
-        cls,
-        prepared: Prepared,
-        place: int,
-        rows: slice,
-        cells: Integers,
-        states: Integers,
-        sizes: tuple[int, ...],
-    ) -> _Pieces:
-        family = prepared.families[place]
-        features, patterns = prepared.features(place, rows), prepared.patterns(place, rows)
-        if patterns is not None:
-            features = family.completed(features, cells, None, patterns)
-        return cls(family, pool(features, cells, len(states)), states, sizes)
+    def edges(self, found: Bools) -> Floats:
+        """How probable each edge (m,) is with all others as ``found``."""
+        parents = {int(j) for j in np.flatnonzero(found)}
+        whole, *others = self.log_evidence([parents, *(parents ^ {j} for j in range(len(found)))])
+        return np.asarray(expit(np.where(found, 1.0, -1.0) * (whole - np.array(others))))
 
     def by_parents(self, parents: set[int]) -> Floats:
         """The statistics of each configuration of these parents, (*sizes, features)."""
