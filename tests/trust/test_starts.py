@@ -14,21 +14,33 @@ def answer(structure, score, source="projection"):
     return SimpleNamespace(structure=structure, rank=(0, -score), source=source)
 
 
+def goes_on(answers, n_init="auto", continuous=()):
+    return _goes_on(answers, n_init, lambda one: one.structure in continuous)
+
+
 def test_starts_go_on_until_the_best_answer_was_reached_twice():
     a, b = answer("a", 1.0), answer("b", 2.0)
-    assert _goes_on([a], "auto")
-    assert not _goes_on([a, a], "auto")
-    assert _goes_on([a, a, b], "auto")  # a better one came
-    assert not _goes_on([a, b, b], "auto")
-    assert not _goes_on([a, *[answer(str(i), float(i)) for i in range(MOST_STARTS - 1)]], "auto")
+    assert goes_on([a])
+    assert not goes_on([a, a])
+    assert goes_on([a, a, b])  # a better one came
+    assert not goes_on([a, b, b])
+    assert not goes_on([a, *[answer(str(i), float(i)) for i in range(MOST_STARTS - 1)]])
     assert _n_agreed([a, a, b]) == 1
+
+
+def test_starts_end_where_two_of_them_look_continuous():
+    a, b = answer("a", 1.0), answer("b", 2.0)
+    assert goes_on([a], continuous="a")
+    assert goes_on([a, b], continuous="a")
+    assert not goes_on([a, b], continuous="ab")
+    assert goes_on([a, b], 3, continuous="ab")
 
 
 def test_single_variables_need_one_start_unless_more_are_asked_for():
     one = answer("a", 1.0, "signature")
-    assert not _goes_on([one], "auto")
-    assert _goes_on([one, one], 3)
-    assert not _goes_on([one, one, one], 3)
+    assert not goes_on([one])
+    assert goes_on([one, one], 3)
+    assert not goes_on([one, one, one], 3)
 
 
 def test_the_best_answer_is_kept_and_counted():

@@ -2,7 +2,9 @@
 
 One mixture over all variables ends in one of many local optima, and which one depends on where it
 starts. So it is started again until the best answer was reached twice, or until the starts are used
-up, and each answer is improved by small changes (:mod:`~mixoracle.trust.climbing`). Mixtures of
+up, and each answer is improved by small changes (:mod:`~mixoracle.trust.climbing`). Where a
+continuous cause explains the data better, every start ends at other pieces of it: two of them are
+enough to say so. Mixtures of
 single variables hardly have that trouble: where they gave the answer, one start is enough, unless
 more are asked for. Only from few rows they merge components that all variables together tell apart,
 and small changes are tried there, too.
@@ -12,11 +14,13 @@ The starts are the same for every seed, because an answer that depends on the se
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from mixoracle._checks import check_whole
 from mixoracle.decoding.explanation import Structure
+from mixoracle.inference import rival
 from mixoracle.oracles.candidate import Candidate
 from mixoracle.oracles.decoded import DecodingOracle
 from mixoracle.oracles.protocol import CandidateOracle
@@ -62,10 +66,15 @@ def solve_from_starts(solver: Solver, oracle: CandidateOracle, n_init: Starts) -
     """Look for candidates and refine them, from one start or from several."""
     found: list[tuple[tuple[Candidate, ...], list[Solution]]] = []
     improve = _Improving(oracle)
-    clock = solver.run.settings.clock
+    settings = solver.run.settings
+
+    def looks_continuous(answer: Solution) -> bool:
+        verdict = rival.check(answer.prepared, answer.graph, answer.refinement, settings)
+        return verdict.holds is False
+
     while not found or (
-        _goes_on([solutions[0] for _, solutions in found], n_init)
-        and not clock.leaves_out("further starts")
+        _goes_on([solutions[0] for _, solutions in found], n_init, looks_continuous)
+        and not settings.clock.leaves_out("further starts")
     ):
         started = _again(solver, len(found)) if found else solver
         candidates = oracle.candidates(solver.prepared, started.run)
@@ -124,13 +133,18 @@ class _Improving:
         )
 
 
-def _goes_on(answers: list[Solution], n_init: Starts) -> bool:
+def _goes_on(
+    answers: list[Solution], n_init: Starts, looks_continuous: Callable[[Solution], bool]
+) -> bool:
     """Whether another start is worth it."""
     if n_init != "auto":
         return len(answers) < n_init
     if all(answer.source != _RESTARTED for answer in answers):
         return False
-    return len(answers) < MOST_STARTS and _n_agreed(answers) < ENOUGH_AGREE
+    if len(answers) >= MOST_STARTS or _n_agreed(answers) >= ENOUGH_AGREE:
+        return False
+    last = answers[-ENOUGH_AGREE:]
+    return len(last) < ENOUGH_AGREE or not all(map(looks_continuous, last))
 
 
 def _n_agreed(answers: list[Solution]) -> int:
