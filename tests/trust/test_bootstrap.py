@@ -1,5 +1,6 @@
 import pickle
 import threading
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from mixoracle import LatentGraphLearner
 from mixoracle.datasets import paper_problem
-from mixoracle.errors import InvalidInputError
+from mixoracle.errors import AssumptionWarning, InvalidInputError
 from mixoracle.metrics import compare_states
 from mixoracle.trust.aligning import align
 
@@ -181,3 +182,19 @@ def test_it_runs_where_joblib_is_told_to(learner, monkeypatch):
     assert threading.main_thread() not in threads
     learner.bootstrap(1, random_state=0)
     assert threads[-1] is threading.main_thread()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_clear_answer_comes_back_from_parts_of_few_rows(seed):
+    problem = paper_problem(2, 5, 3, n_samples=120, random_state=seed, covariance="code")
+    learner = LatentGraphLearner(random_state=0).fit(problem.observations)
+    assert learner._resampler.comes_back()
+
+
+def test_what_chance_looks_like_does_not_come_back():
+    rows = np.random.default_rng(3).lognormal(size=(50, 8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        learner = LatentGraphLearner(random_state=0).fit(rows)
+    assert learner.model_.n_latent > 0
+    assert not learner._resampler.comes_back()

@@ -5,10 +5,11 @@ import pytest
 
 from mixoracle import LatentGraphLearner
 from mixoracle.assumptions import Verdict
-from mixoracle.datasets import random_model
+from mixoracle.datasets import paper_problem, random_model
 from mixoracle.errors import AssumptionWarning
 from mixoracle.model import CPDAG, JointTable, LatentModel
 from mixoracle.solving import Alternative
+from mixoracle.trust.bootstrap import Resampler
 from mixoracle.trust.essential import essential_failure
 from mixoracle.trust.held_out import HeldOut
 from mixoracle.trust.overall import overall
@@ -106,6 +107,7 @@ def test_limits_and_thin_data():
     assert "X1, X2, X3, X4 and 1 more" in found.reasons[0]
     assert "few for" in judged(n_samples=10).reasons[0]
     assert judged(converged=False).level == "part"
+    assert not judged(converged=False).causes_in_doubt
     assert "Only one of 8 starts" in judged(starts=(1, 8)).reasons[0]
     assert judged(starts=(2, 8)).level == judged(starts=(1, 1)).level == "believe"
 
@@ -147,3 +149,26 @@ def test_reaching_the_limit_is_said_by_the_learner():
 def test_half_of_a_few_unseen_cases_may_fit_worse_by_chance(better, is_doubted):
     held_out = HeldOut(None, -1.0, None, n_rows=50, better=better)
     assert (judged(held_out=held_out).level == "doubt") is is_doubted
+
+
+def test_an_answer_that_parts_of_few_rows_do_not_show_is_doubted():
+    verdict = judged(comes_back=False)
+    assert verdict.causes_in_doubt
+    assert "without a part of the cases" in verdict.reasons[0]
+
+
+def test_few_rows_are_learned_from_again_only_where_nothing_else_is_in_doubt(monkeypatch):
+    asked = []
+
+    def comes_back(self):
+        asked.append(self.prepared.n_samples)
+        return False
+
+    monkeypatch.setattr(Resampler, "comes_back", comes_back)
+    rows = paper_problem(2, 5, 3, n_samples=150, random_state=1, covariance="code").observations
+    doubted = LatentGraphLearner(random_state=0).fit(rows)
+    assert asked == [150]
+    assert any("without a part of the cases" in reason for reason in doubted.verdict_.reasons)
+    noise = np.random.default_rng(0).lognormal(size=(50, 8))
+    assert LatentGraphLearner(random_state=0).fit(noise).verdict_.causes_in_doubt
+    assert asked == [150]

@@ -29,6 +29,7 @@ from mixoracle._checks import check_jobs, check_whole, make_generator, n_workers
 from mixoracle._clock import NO_LIMIT
 from mixoracle._steps import Tell, tell_nobody
 from mixoracle._threads import one_thread
+from mixoracle.decoding.explanation import structure_of
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import CPDAG, JointTable, LatentModel
@@ -47,6 +48,8 @@ from mixoracle.trust.starts import SMALL_SAMPLE, solve_from_starts
 COVERAGE = 0.95
 # Fewer rows make no halves that could show anything.
 FEWEST_ROWS = 20
+# Few rows are learned from again without one of so many parts.
+PARTS = 5
 # How progress calls it.
 RESAMPLING = "learning from halves of the rows"
 
@@ -334,26 +337,41 @@ class Resampler:
                 f"n_splits should be at most {self.prepared.n_samples}, the number of different "
                 f"rows; got {n_splits}: use fewer parts, of which each is judged by the others"
             )
-        rng = make_generator(random_state)
-        part = rng.permutation(np.arange(self.prepared.n_samples) % n_splits)
-        judged = []
-        for number in range(n_splits):
-            train = self.prepared.take(np.flatnonzero(part != number))
-            test = self.prepared.take(np.flatnonzero(part == number))
-            best = self._learned_from(train, rng)
-            settings, encoders = self.solver.run.settings, best.prepared.encoders
-            test = replace(test, encoders=encoders)
-            judged.append(judge(best.prepared, test, best.graph, best.refinement, settings))
+        judged, settings = [], self.solver.run.settings
+        for best, test in self._parts(n_splits, make_generator(random_state)):
+            encoded = replace(test, encoders=best.prepared.encoders)
+            judged.append(judge(best.prepared, encoded, best.graph, best.refinement, settings))
         return HeldOut.mean(judged)
 
     def small_sample_check(self) -> HeldOut | None:
         """The same where there are so few rows that chance looks like a cause; None elsewhere."""
-        is_small = FEWEST_ROWS <= self.prepared.n_samples <= SMALL_SAMPLE
-        if not is_small or self.model.n_latent == 0:
-            return None
-        if self.solver.run.settings.clock.leaves_out("the check on rows that were not seen"):
+        if not self._has_few_rows("the check on rows that were not seen"):
             return None
         return self.held_out(random_state=0)
+
+    @one_thread()
+    def comes_back(self) -> bool:
+        """Whether so few rows lead to the same answer again if some of them are left out.
+
+        Once is enough, and true of answers from more rows, which are not learned again.
+        """
+        if not self._has_few_rows("the check whether the answer comes back"):
+            return True
+        own = structure_of(self.model.bipartite, self.model.domain_sizes)
+        return any(best.structure == own for best, _ in self._parts(PARTS, make_generator(0)))
+
+    def _has_few_rows(self, check: str) -> bool:
+        """Whether a check of few rows has something to check, and the time for it."""
+        is_small = FEWEST_ROWS <= self.prepared.n_samples <= SMALL_SAMPLE
+        has_causes = self.model.n_latent > 0
+        return is_small and has_causes and not self.solver.run.settings.clock.leaves_out(check)
+
+    def _parts(self, n_parts: int, rng: np.random.Generator) -> Iterator[tuple[Solution, Prepared]]:
+        """The rows in parts: what is learned from all but one, and that one."""
+        part = rng.permutation(np.arange(self.prepared.n_samples) % n_parts)
+        for number in range(n_parts):
+            test = self.prepared.take(np.flatnonzero(part == number))
+            yield self._learned_from(self.prepared.take(np.flatnonzero(part != number)), rng), test
 
     def _learned_from(self, some: Prepared, rng: np.random.Generator) -> Solution:
         """The best solution for some of the rows."""

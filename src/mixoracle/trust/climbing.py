@@ -87,8 +87,8 @@ class _Climb:
                     break
                 left -= 1
                 tried.append(self._tried_out(change))
-            tried.sort(key=lambda solution: solution.rank)
-            ends = [self._with_best_parents(solution) for solution in tried[:_PROMISING]]
+            tried.sort(key=lambda trial: trial[0].rank)
+            ends = [self._with_best_parents(self._ended(*own)) for own in tried[:_PROMISING]]
             better = min([best, *ends], key=lambda solution: solution.rank)
             if not _is_better(better, best):
                 break
@@ -96,7 +96,7 @@ class _Climb:
         return best
 
     def _with_best_parents(self, solution: Solution) -> Solution:
-        """Refined to the end, with parents chosen anew as long as that helps.
+        """With parents chosen anew as long as that helps.
 
         All of them at once, or else those of one variable.
         """
@@ -110,12 +110,17 @@ class _Climb:
             else:
                 return best
 
-    def _tried_out(self, states: Integers) -> Solution:
+    def _tried_out(self, states: Integers) -> tuple[Solution, Change]:
         """Changed states after a few iterations, with the parents that they call for."""
         short = replace(self.solver, max_iterations=self.solver.run.settings.budget.em_short)
-        tried = self._refined(_first_parents(short, states), short)
+        change = _first_parents(short, states)
+        tried = self._refined(change, short)
         chosen = next(_parents_chosen(short, tried), None)
-        return tried if chosen is None else self._refined(chosen, short)
+        return (tried, change) if chosen is None else (self._refined(chosen, short), chosen)
+
+    def _ended(self, tried: Solution, change: Change) -> Solution:
+        """What was tried out, refined to the end."""
+        return tried if tried.refinement.converged else self._refined(change)
 
     def _refined(self, change: Change, solver: Solver | None = None) -> Solution:
         solver = self.solver if solver is None else solver

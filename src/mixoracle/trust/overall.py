@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod, sqrt
 from typing import Literal, Protocol
 
@@ -25,7 +26,7 @@ from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
 from mixoracle.solving import Alternative, nats
 from mixoracle.trust.asked import ASKED_LABEL
-from mixoracle.trust.bootstrap import Resampler
+from mixoracle.trust.bootstrap import PARTS, Resampler
 from mixoracle.trust.essential import is_essential
 from mixoracle.trust.held_out import HeldOut
 
@@ -134,6 +135,7 @@ def overall(
     limit: int | None = None,
     converged: bool = True,
     held_out: HeldOut | None = None,
+    comes_back: bool = True,
     starts: tuple[int, int] = (1, 1),
     clock: Clock = NO_LIMIT,
     crowded: Sequence[tuple[str, float]] = (),
@@ -143,10 +145,11 @@ def overall(
 
     ``uncertain`` are observed variables whose number of components is not sure, ``at_limit`` those
     that have the most components that were allowed: ``limit``, or as many as the rows can tell
-    apart where it is None. ``starts`` are how many starts reached the answer, and of how many;
-    the ``clock`` knows what was left out for lack of time. ``crowded`` are the variables of which
-    more values stand alone than may be set aside, with their share; ``uneven`` those with repeated
-    numbers that count as missing although something unexplained depends on them.
+    apart where it is None. ``comes_back`` says whether parts of few rows lead to the answer again.
+    ``starts`` are how many starts reached the answer, and of how many; the ``clock`` knows what was
+    left out for lack of time. ``crowded`` are the variables of which more values stand alone than
+    may be set aside, with their share; ``uneven`` those with repeated numbers that count as missing
+    although something unexplained depends on them.
     """
     # Without a latent, nothing is said that shapes and single counts could put in doubt; and if no
     # two measurements are dependent, no other candidate has anything to explain.
@@ -161,6 +164,7 @@ def overall(
         *_uncertain(uncertain),
         *_crowded(at_limit, limit),
         *_restless(*starts),
+        *_not_reproduced(comes_back=comes_back),
         *_cut_short(clock),
         *_crowds(crowded),
         *_uneven(uneven),
@@ -201,7 +205,8 @@ def judged(
     model = fitted.model_
     counts = [fitted.counts_[frozenset({i})] for i in range(model.n_observed)]
     named = list(zip(model.observed_names, counts, strict=True))
-    return overall(
+    weighed = partial(
+        overall,
         model,
         verdicts,
         n_samples=len(fitted.states_),
@@ -220,6 +225,9 @@ def judged(
         crowded=resampler.prepared.crowded,
         uneven=list(_unexplained(model, resampler.prepared.columns)),
     )
+    first = weighed()
+    # It takes a few fits, and is asked only where nothing else speaks against the causes.
+    return first if first.causes_in_doubt or resampler.comes_back() else weighed(comes_back=False)
 
 
 def _unexplained(model: LatentModel, columns: Iterable[Column]) -> Iterator[str]:
@@ -321,6 +329,14 @@ def _restless(n_agreed: int, n_starts: int) -> Iterator[str]:
         yield (
             f"In doubt: which causes there are. Only one of {n_starts} starts of the search led to "
             "this answer, and further ones may find a better one. What to do: raise n_init."
+        )
+
+
+def _not_reproduced(*, comes_back: bool) -> Iterator[str]:
+    if not comes_back:
+        yield (
+            f"In doubt: which causes there are. Learned again without a part of the cases, {PARTS} "
+            "times, the answer was never the same. What to do: add cases."
         )
 
 
