@@ -153,15 +153,17 @@ def _merge_path(
     """
     current = statistics.copy()
     evidence = family.log_evidence(current, prior)
+    united = np.empty((len(current), len(current)))  # the evidence of each two pieces as one
 
     def gains(first: Integers, second: Integers) -> Floats:
         joint = family.log_evidence(current[first] + current[second], prior)
+        united[first, second] = united[second, first] = joint
         bonus = pieces.merge_bonus(current[first, 0], current[second, 0])
         return np.asarray(joint - evidence[first] - evidence[second] + bonus)
 
     def merge(kept: Integers, absorbed: Integers) -> None:
         current[kept] += current[absorbed]
-        evidence[kept] = family.log_evidence(current[kept], prior)
+        evidence[kept] = united[kept, absorbed]
 
     path: list[tuple[int, int]] = []
     gained, most, best = 0.0, 0.0, 0
