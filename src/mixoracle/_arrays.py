@@ -139,6 +139,19 @@ def row_maxima(table: Floats) -> Floats:
     return largest
 
 
+def unlikely_at_nan(log_densities: Floats) -> Floats:
+    """Log densities that overflowed as the least likely ones, and all as finite as can be.
+
+    Examples
+    --------
+    >>> unlikely_at_nan(np.array([np.nan, 1.0])).tolist()
+    [-inf, 1.0]
+    """
+    if np.isfinite(log_densities).all():
+        return log_densities
+    return np.asarray(np.nan_to_num(log_densities, nan=-np.inf))
+
+
 def row_sums(table: Floats) -> Floats:
     """The sum (N,) of each row of (N, k), as a product: for few columns that is quicker."""
     return np.asarray(table @ np.ones(table.shape[1]))

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.special import gammaln
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families import Family, Prior
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.model.joint_states import numbered
@@ -128,6 +128,18 @@ def merge_pieces(
             break  # both priors end at this level, and a search with its own would end there, too
     assert best is not None  # the first round always sets it
     return best
+
+
+def stay_apart(statistics: Floats, nearest: Integers, family: Family) -> Bools:
+    """Which cut pieces (n_pieces,) lose so much with another that no prior makes them one.
+
+    ``nearest`` (n_pieces,) is the other piece, the likeliest to be of the same component.
+    """
+    prior = family.prior(statistics)
+    evidence = family.log_evidence(statistics, prior)
+    gain = family.log_evidence(statistics + statistics[nearest], prior)
+    gain += log_merge_bonus(statistics[:, 0], statistics[nearest, 0])
+    return np.asarray(gain - evidence - evidence[nearest] < -2.0 * _PRIOR_IS_WORTH)
 
 
 def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:

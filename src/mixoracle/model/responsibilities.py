@@ -19,6 +19,9 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers, row_maxima, row_sums
 
+# So many numbers are worked on at a time, which stay in the cache: 256 kB.
+_ENTRIES_AT_ONCE = 32_768
+
 
 @dataclass(frozen=True)
 class Shares:
@@ -37,8 +40,12 @@ def log_joint(
     states are the components, the same for every variable.
     """
     joint = np.tile(log_weights, (len(log_densities[0]), 1))
-    for i, density in enumerate(log_densities):
-        joint += density if codes is None else density[:, codes[:, i]]
+    at_once = max(1, _ENTRIES_AT_ONCE // max(1, len(log_weights)))
+    for begin in range(0, len(joint), at_once):
+        own = joint[begin : begin + at_once]
+        for i, density in enumerate(log_densities):
+            some = density[begin : begin + at_once]
+            own += some if codes is None else some.take(codes[:, i], axis=1)
     return joint
 
 
