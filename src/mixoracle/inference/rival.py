@@ -210,7 +210,7 @@ def _log_joined(
     n_rows, width = together.shape
     family = GaussianFamily(width, priors=settings.priors)
     budget = settings.budget
-    at_most = min(n_rows, budget.mixture_rows, budget.chunk_entries // (width * (width + 3)))
+    at_most = min(n_rows, budget.mixture_rows, budget.piece_entries // (width * (width + 3)))
     if at_most < settings.priors.rows_per_component * width:
         return -np.inf
     some = np.linspace(0, n_rows - 1, at_most).astype(np.int64)
