@@ -70,9 +70,12 @@ class CutPieces:
         """What a merge of pieces of these sizes adds to the evidence of the labels."""
         return log_merge_bonus(first, second)
 
-    def level_score(self, counts: Floats) -> float:
-        """Log probability of the labels of all rows."""
-        return log_dirichlet_multinomial(counts)
+    def level_scores(self, counts: Floats, starts: Integers) -> Floats:
+        """Log probability of the labels of all rows, for levels that start at these counts."""
+        n_labels = np.diff(starts, append=len(counts))
+        n_rows = np.add.reduceat(counts, starts)
+        weights = gammaln(n_labels) - gammaln(n_labels + n_rows)
+        return np.asarray(weights + np.add.reduceat(gammaln(counts + 1.0), starts))
 
 
 @dataclass(frozen=True)
@@ -87,16 +90,14 @@ class KnownPieces:
         """Nothing: the labels are not this variable's doing."""
         return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(second)))
 
-    def level_score(self, counts: Floats) -> float:
-        """The charge for the components of a level."""
-        return -self.cost_per_component * len(counts)
+    def level_scores(self, counts: Floats, starts: Integers) -> Floats:
+        """The charge for the components of each level."""
+        return -self.cost_per_component * np.diff(starts, append=len(counts))
 
 
 def log_dirichlet_multinomial(counts: Floats) -> float:
     """Log probability of one sequence of labels with these counts, all weights equally likely."""
-    n_labels = len(counts)
-    weights = gammaln(n_labels) - gammaln(n_labels + counts.sum())
-    return float(weights + gammaln(counts + 1.0).sum())
+    return float(CutPieces().level_scores(counts, np.array([0]))[0])
 
 
 def log_merge_bonus(first: Floats, second: Floats) -> Floats:
@@ -219,10 +220,13 @@ def _score_levels(
             kept, absorbed = path[n_merges - 1]
             current[kept] = before_merge[n_merges - 1]
             alive[absorbed] = True
+    sizes = np.array([len(level) for level in levels])
+    counts = np.concatenate([level[:, 0] for level in levels])
+    scores = pieces.level_scores(counts, np.cumsum(sizes) - sizes)
     return [
-        _Level(n_merges, evidence + pieces.level_score(level[:, 0]), prior)
-        for n_merges, level, (prior, evidence) in zip(
-            numbers, levels, family.own_evidence(levels), strict=True
+        _Level(n_merges, evidence + score, prior)
+        for n_merges, score, (prior, evidence) in zip(
+            numbers, scores.tolist(), family.own_evidence(levels), strict=True
         )
     ]
 
