@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers, row_maxima, row_sums
+from mixoracle._arrays import Floats, Integers, exp_in_place, row_maxima, row_sums
 
 # So many numbers are worked on at a time, which stay in the cache: 256 kB.
 _ENTRIES_AT_ONCE = 32_768
@@ -52,7 +52,7 @@ def log_joint(
 def total(joint: Floats) -> Floats:
     """The log probability (N,) of each row in all states together, by ``joint`` (N, A)."""
     peak = row_maxima(joint)
-    share = np.exp(joint - np.where(np.isfinite(peak), peak, 0.0)[:, None])
+    share = exp_in_place(joint - np.where(np.isfinite(peak), peak, 0.0)[:, None])
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(row_sums(share)) + peak)
 
@@ -66,7 +66,7 @@ def share_out(joint: Floats, weights: Floats | None = None) -> Shares:
     lost = ~np.isfinite(peak[:, 0])
     if lost.any():
         peak[lost] = 0.0
-    share = np.exp(joint - peak)
+    share = exp_in_place(joint - peak)
     if lost.any():
         share[lost] = 1.0 if weights is None else weights
     sums = row_sums(share)[:, None]

@@ -18,7 +18,7 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers, row_sums, rows_with_missing
+from mixoracle._arrays import Bools, Floats, Integers, exp_in_place, row_sums, rows_with_missing
 from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
 from mixoracle.labels.labelling import Labelling, Rows, log_densities
 from mixoracle.labels.together import are_shattered
@@ -253,5 +253,5 @@ def _most_likely(densities: list[Floats], labels: Integers) -> tuple[Integers, B
         best = joint.argmax(axis=1)
         joint -= joint[np.arange(len(best)), best][:, None]
         likely[:, i] = best
-        certain[:, i] = 1.0 / row_sums(np.exp(joint)) >= _BEYOND_DOUBT
+        certain[:, i] = 1.0 / row_sums(exp_in_place(joint)) >= _BEYOND_DOUBT
     return likely, certain
