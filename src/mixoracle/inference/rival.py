@@ -113,9 +113,10 @@ def _explained(
 
     scatter, states = _scatter(together), distinct_rows(refinement.states[looked_at])[1]
     joined = max(_log_normal(scatter, n_rows), _log_joined(together, states, by_model, settings))
-    copula = -np.inf if together.shape[1] > len(prepared.blocks) else _log_copula(together)
+    single = max(block.shape[1] for block in prepared.blocks) == 1
+    copula = _log_copula(together) if single else -np.inf
     by_states, without, alone = 0.0, 0.0, 0.0
-    for at_most in (settings.budget.shape_rows, len(looked_at)):
+    for at_most in sorted({min(settings.budget.shape_rows, len(looked_at)), len(looked_at)}):
         rows = looked_at[some_rows(len(looked_at), at_most)]
         by_states, alone = _log_by_states(
             prepared, rows, adjacency, refinement, scatter, n_rows, settings

@@ -126,14 +126,15 @@ def _edges(solution: Solution, drives: Drives) -> Iterator[_Change]:
     latents, observed = solution.known.latent_names, solution.prepared.observations.names
     shares = np.where(adjacency, 1.0 - drives.edges, drives.edges)
     for i, j in np.ndindex(adjacency.shape):
-        if not _is_open(shares[i, j]):
+        share = float(shares[i, j])
+        if not _is_open(share):
             continue
         changed = adjacency.copy()
         changed[i, j] = not changed[i, j]
         words = f"{latents[j]} {'also drives' if changed[i, j] else 'does not drive'} {observed[i]}"
         joined, own = join_twins(changed, states)
         own = states if joined.shape == changed.shape else numbered_columns(own)
-        yield _Change(words, float(shares[i, j]), joined, own)
+        yield _Change(words, share, joined, own)
 
 
 def _merged(solution: Solution, drives: Drives) -> Iterator[_Change]:
