@@ -35,8 +35,10 @@ class Budget:
     mixture_rows: int = 6_000
     # Tails, and the usual distance of neighbours, show in so many rows.
     shape_rows: int = 1_000
-    # Numbers of one array that is worked on at a time: 32 MB of them.
-    chunk_entries: int = 4_000_000
+    # Numbers of one array of rows that is worked on at a time: 2 MB of them stay in the cache.
+    chunk_entries: int = 262_144
+    # Numbers of one array of pieces that are all compared: 32 MB of them.
+    piece_entries: int = 4_000_000
 
     # --- components ---
     # The most components of one variable, where nobody says otherwise.

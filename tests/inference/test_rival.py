@@ -70,7 +70,9 @@ def joined_against_states(blocks, states):
         spread = np.stack([block[states == s].std(axis=0) for s in range(states.max() + 1)])
         scaled = (block - means[states]) / spread[states]
         log_density -= (0.5 * scaled**2 + np.log(spread[states] * np.sqrt(2 * np.pi))).sum(axis=1)
-    return _log_joined(np.hstack(blocks), states, log_density, Settings()) - log_density.mean()
+    return (
+        _log_joined(np.hstack(blocks), states, lambda: log_density, Settings()) - log_density.mean()
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))

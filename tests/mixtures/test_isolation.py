@@ -94,17 +94,15 @@ def test_few_rows_are_compared_with_all_others_as_a_tree_does(seed):
 
 
 @pytest.mark.parametrize("places", [[], [0], [3, 7], [1, 2, 9], list(range(10))])
-@pytest.mark.parametrize("others", [[0], [9], [2, 7], [0, 3, 8, 9], list(range(10))])
-def test_no_row_is_its_own_neighbour_whichever_rows_are_compared(places, others):
+@pytest.mark.parametrize("n_others", [1, 2, 4, 10])
+def test_no_row_is_its_own_neighbour_whichever_rows_are_compared(places, n_others):
     block = np.random.default_rng(len(places)).normal(size=(10, 3))
-    squares, nearest = isolation._nearest_of(
-        block, np.array(places, dtype=np.int64), np.array(others, dtype=np.int64)
-    )
-    for place, square, found in zip(places, squares, nearest, strict=True):
+    others = isolation._spaced(len(block), n_others)
+    squares = isolation._nearest_of(block, np.array(places, dtype=np.int64), n_others)
+    for place, square in zip(places, squares, strict=True):
         apart = ((block[others] - block[place]) ** 2).sum(axis=1)
-        apart[np.array(others) == place] = np.inf
+        apart[others == place] = np.inf
         assert square == pytest.approx(apart.min(), abs=1e-9)
-        assert np.isinf(apart.min()) or found == apart.argmin()
 
 
 def test_copies_are_no_neighbours():

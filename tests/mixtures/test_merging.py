@@ -165,7 +165,8 @@ def test_merges_are_ranked_as_the_probability_of_their_labels_ranks_them(sizes):
 
     def after(first, second):
         rest = np.delete(counts, [first, second])
-        return pieces.level_score(np.append(rest, counts[first] + counts[second]))
+        merged = np.append(rest, counts[first] + counts[second])
+        return float(pieces.level_scores(merged, np.array([0]))[0])
 
     bonus = pieces.merge_bonus(counts[[0, 2]], counts[[1, 3]])
     assert bonus[0] - bonus[1] == pytest.approx(after(0, 1) - after(2, 3), abs=1e-6)

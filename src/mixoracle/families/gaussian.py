@@ -49,7 +49,9 @@ class GaussianComponents(Ellipsoids):
         return self.covariances
 
     def _log_density_at(self, squared: Floats, half_log_volume: Floats, width: int) -> Floats:
-        return np.asarray(-0.5 * squared - half_log_volume - 0.5 * width * _LOG_2PI)
+        density = np.asarray(-0.5 * squared)
+        density -= half_log_volume + 0.5 * width * _LOG_2PI
+        return density
 
     def sample(self, labels: Integers, rng: np.random.Generator) -> Floats:
         self._check_labels(labels)

@@ -31,7 +31,7 @@ _CONSTANT_SPREAD = 1e-3
 
 def differ_by_rounding(block: Floats) -> Bools:
     """Which columns (N, w) of numbers vary by no more than rounding does, (w,)."""
-    low, high = np.nanmin(block, axis=0), np.nanmax(block, axis=0)
+    low, high = np.fmin.reduce(block, axis=0), np.fmax.reduce(block, axis=0)
     return np.asarray(high - low <= _CONSTANT_SHARE * np.maximum(np.abs(low), np.abs(high)))
 
 
@@ -166,7 +166,8 @@ class NumberPart(Part):
 
     def log_units(self, block: Floats, coordinates: Floats) -> float:
         seen = ~np.isnan(block)
-        volume = float(np.count_nonzero(seen, axis=0) @ np.log(self.scale))
+        counts = np.ones(len(block)) @ seen  # a product adds up rows far more quickly
+        volume = float(counts @ np.log(self.scale))
         if coordinates.shape == block.shape:
             return -volume  # coordinates leave nothing out
         scaled = np.where(seen, (block - self.shift) / self.scale, 0.0)

@@ -18,7 +18,10 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.stats import norm, rankdata
 
 from mixoracle._arrays import Bools, Floats, Integers, column_means, rows_with_missing
@@ -28,7 +31,7 @@ from mixoracle.inference import succession
 from mixoracle.inference.densities import log_densities
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.residuals import some_rows
-from mixoracle.mixtures.merging import CutPieces, merge_pieces
+from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool, stay_apart
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import codes_of_parents, distinct_rows, numbered
@@ -43,6 +46,9 @@ _DETERMINED = 1e-6
 # Coordinates have a standard deviation of 1, but for those of a column that is constant up to
 # rounding.
 _CONSTANT = 1e-6
+# Nats a row that a difference must have for some of the rows to be enough: 1 000 of them show it to
+# a few tenths.
+_CLEARLY = 1.0
 _UNREAD = "so do not read the states as separate findings"
 
 
@@ -56,34 +62,15 @@ def check(
     why_not = _not_judged(prepared, graph, together, settings)
     if why_not:
         return Verdict(_NAME, LABEL, None, why_not)
-    scatter = _scatter(together)
     if _loses_a_state(refinement.states, whole, settings):
         message = "values are missing in one state and not in others, so whole rows do not show it"
         return Verdict(_NAME, LABEL, None, message)
-    if _is_determined(scatter):
+    if _is_determined(_scatter(together)):
         message = "some measurements are constant, or determined by others"
         return Verdict(_NAME, LABEL, None, message)
     adjacency = np.asarray(graph.adjacency[prepared.variables])
-    joint, margins = log_densities(prepared, looked_at, adjacency, refinement, settings)
-    # Parameters are from all rows, wherever their fit is looked at.
-    n_rows, n_own = len(whole), [family.n_parameters for family in prepared.families]
-    widths = [block.shape[1] for block in prepared.blocks]
-    columns = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
-    alone = sum(
-        max(
-            float(own.mean()) - _charge(held.n_components * (n + 1) - 1, n_rows),
-            _log_normal(scatter[np.ix_(inside, inside)], n_rows),
-        )
-        for own, held, n, inside in zip(margins, refinement.components, n_own, columns, strict=True)
-    )
-    n_parameters = refinement.joint.n_parameters + sum(
-        held.n_components * n for held, n in zip(refinement.components, n_own, strict=True)
-    )
-    by_states = float(joint.mean()) - _charge(n_parameters, n_rows)
-    without = max(
-        _log_normal(scatter, n_rows),
-        _log_joined(together, distinct_rows(refinement.states[looked_at])[1], joint, settings),
-        alone + _log_copula(together) if max(widths) == 1 else -np.inf,
+    by_states, without, alone = _explained(
+        prepared, looked_at, together, adjacency, refinement, len(whole), settings
     )
     figures = [f"{gain - alone:.2f}" for gain in (by_states, without)]
     if without > by_states:
@@ -104,6 +91,70 @@ def check(
     return Verdict(
         _NAME, LABEL, True, f"states explain more than a continuous cause would ({more})"
     )
+
+
+def _explained(
+    prepared: Prepared,
+    looked_at: Integers,
+    together: Floats,
+    adjacency: Bools,
+    refinement: Refinement,
+    n_rows: int,
+    settings: Settings,
+) -> tuple[float, float, float]:
+    """The mean log density of rows by states, by the best rival, and by each variable alone.
+
+    Parameters are charged for as from ``n_rows``, wherever their fit is looked at. Some of the rows
+    are enough where they leave no doubt.
+    """
+
+    def by_model() -> Floats:
+        return log_densities(prepared, looked_at, adjacency, refinement, settings)[0]
+
+    scatter, states = _scatter(together), distinct_rows(refinement.states[looked_at])[1]
+    joined = max(_log_normal(scatter, n_rows), _log_joined(together, states, by_model, settings))
+    single = max(block.shape[1] for block in prepared.blocks) == 1
+    copula = _log_copula(together) if single else -np.inf
+    by_states, without, alone = 0.0, 0.0, 0.0
+    for at_most in sorted({min(settings.budget.shape_rows, len(looked_at)), len(looked_at)}):
+        rows = looked_at[some_rows(len(looked_at), at_most)]
+        by_states, alone = _log_by_states(
+            prepared, rows, adjacency, refinement, scatter, n_rows, settings
+        )
+        without = max(joined, alone + copula)
+        if abs(by_states - without) > _CLEARLY:
+            break
+    return by_states, without, alone
+
+
+def _log_by_states(
+    prepared: Prepared,
+    rows: Integers,
+    adjacency: Bools,
+    refinement: Refinement,
+    scatter: Floats,
+    n_rows: int,
+    settings: Settings,
+) -> tuple[float, float]:
+    """The mean log density of rows by states, and by each variable alone, charged for ``n_rows``.
+
+    A variable alone is a mixture or normal with its ``scatter``, whichever fits better.
+    """
+    joint, margins = log_densities(prepared, rows, adjacency, refinement, settings)
+    n_own = [family.n_parameters for family in prepared.families]
+    sizes = [held.n_components for held in refinement.components]
+    widths = [block.shape[1] for block in prepared.blocks]
+    columns = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
+    alone = sum(
+        max(
+            float(own.mean()) - _charge(k * (n + 1) - 1, n_rows),
+            _log_normal(scatter[np.ix_(inside, inside)], n_rows),
+        )
+        for own, k, n, inside in zip(margins, sizes, n_own, columns, strict=True)
+    )
+    n_parameters = refinement.joint.n_parameters
+    n_parameters += sum(k * n for k, n in zip(sizes, n_own, strict=True))
+    return float(joint.mean()) - _charge(n_parameters, n_rows), alone
 
 
 def _failed(message: str) -> Verdict:
@@ -149,7 +200,7 @@ def _is_determined(scatter: Floats) -> bool:
 
 
 def _log_joined(
-    together: Floats, assignment: Integers, by_model: Floats, settings: Settings
+    together: Floats, assignment: Integers, by_model: Callable[[], Floats], settings: Settings
 ) -> float:
     """The mean log density, charged for, if states are joined that a joint normal does better for.
 
@@ -160,7 +211,7 @@ def _log_joined(
     n_rows, width = together.shape
     family = GaussianFamily(width, priors=settings.priors)
     budget = settings.budget
-    at_most = min(n_rows, budget.mixture_rows, budget.chunk_entries // (width * (width + 3)))
+    at_most = min(n_rows, budget.mixture_rows, budget.piece_entries // (width * (width + 3)))
     if at_most < settings.priors.rows_per_component * width:
         return -np.inf
     some = np.linspace(0, n_rows - 1, at_most).astype(np.int64)
@@ -169,9 +220,14 @@ def _log_joined(
     if n_states > budget.components:
         return -np.inf
     rows = together[some]
-    joined = merge_pieces(family.pooled(rows, states, n_states), family, CutPieces())
+    pieces, most_alone = family.pooled(rows, states, n_states), settings.priors.left_out_share
+    if n_states > 1:
+        apart = stay_apart(pieces, _nearest_states(rows, states, settings), family)
+        if np.mean(apart[states]) > most_alone:
+            return -np.inf
+    joined = merge_pieces(pieces, family, CutPieces())
     members = np.bincount(joined.groups)[joined.groups]
-    if np.mean(members[states] == 1) > settings.priors.left_out_share:
+    if np.mean(members[states] == 1) > most_alone:
         return -np.inf
     features = family.features(rows)
     shares = np.eye(joined.n_components)[joined.groups[states]]
@@ -181,8 +237,20 @@ def _log_joined(
         shared = share_out(log_joint(np.log(shares.mean(axis=0)), [density]))
         shares = shared.responsibilities
     n_parameters = joined.n_components * (1 + family.n_parameters) - 1
-    gain = float((shared.log_likelihood - by_model[some]).mean())
-    return float(by_model.mean()) + gain - _charge(n_parameters, at_most)
+    log_density = by_model()
+    gain = float((shared.log_likelihood - log_density[some]).mean())
+    return float(log_density.mean()) + gain - _charge(n_parameters, at_most)
+
+
+def _nearest_states(rows: Floats, states: Integers, settings: Settings) -> Integers:
+    """The state whose mean is nearest to that of each state, by the scatter within states."""
+    means = pool(rows, states, int(states.max()) + 1) / np.bincount(states)[:, None]
+    within = _scatter(rows - means[states])
+    within[np.diag_indices_from(within)] += settings.priors.variance_floor
+    whitened = np.linalg.solve(np.linalg.cholesky(within), means.T).T
+    distances = cdist(whitened, whitened)
+    np.fill_diagonal(distances, np.inf)
+    return np.asarray(distances.argmin(axis=1))
 
 
 def _charge(n_parameters: int, n_rows: int) -> float:

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from scipy.stats import chi2
 
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Floats, column_means, row_sums
 from mixoracle.settings import Settings
 
 
@@ -59,8 +59,11 @@ def _normal_quantile_ratio(width: int) -> float:
 
 def _squared_distances(block: Floats, core: Floats) -> Floats:
     """Squared Mahalanobis distances of all rows by the mean and scatter of some of them."""
-    mean = core.mean(axis=0)
-    scatter = (core - mean).T @ (core - mean) / len(core)
-    scatter += 1e-9 * np.trace(scatter) * np.eye(len(scatter)) + np.finfo(float).tiny
+    mean = column_means(core)
     centred = block - mean
-    return np.asarray(np.einsum("na,na->n", centred @ np.linalg.inv(scatter), centred))
+    inner = centred if core is block else core - mean
+    scatter = inner.T @ inner / len(core)
+    # A direction without scatter counts as one with hardly any.
+    diagonal = np.einsum("aa->a", scatter)
+    diagonal += 1e-9 * diagonal.sum() + np.finfo(float).tiny
+    return row_sums(centred @ np.linalg.inv(scatter) * centred)

@@ -69,7 +69,7 @@ def are_cut_through(rows: Rows, labelling: Labelling, settings: Settings) -> boo
         return False
     whole = np.flatnonzero(~has_missing.any(axis=1))
     width, budget = sum(variable.block.shape[1] for variable in rows), settings.budget
-    at_most = min(len(whole), budget.chunk_entries // (width * (width + 3)))
+    at_most = min(len(whole), budget.piece_entries // (width * (width + 3)))
     if at_most < settings.priors.rows_per_component * width:
         return False
     some = whole[np.linspace(0, len(whole) - 1, at_most).astype(np.int64)]

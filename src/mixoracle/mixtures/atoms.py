@@ -145,15 +145,21 @@ def with_states(
 
 
 def by_chance(
-    marks: Mapping[int, Bools], values: Floats, columns: Sequence[Column], settings: Settings
+    marks: Mapping[int, Bools],
+    values: Floats,
+    rows: Integers,
+    columns: Sequence[Column],
+    settings: Settings,
 ) -> list[int]:
     """The variables whose marked rows (N,) no other variable depends on.
 
-    ``values`` (N, C) are those of all columns, in the order of the marks.
+    ``values`` (N, C) are those of all columns, ``rows`` (N,) the order of the marks.
     """
+    if not marks:
+        return []
     owners = np.array([column.observed for column in columns])
-    step = max(1, len(values) // settings.budget.mixture_rows)
-    witnesses = Witnesses(values[::step], owners, ((),) * len(columns))
+    step = max(1, len(rows) // settings.budget.mixture_rows)
+    witnesses = Witnesses(values[rows[::step]], owners, ((),) * len(columns))
     least = settings.priors.small_correlation
     return [
         variable

@@ -31,7 +31,7 @@ from mixoracle._arrays import Bools, Floats, Integers, row_sums, rows_with_missi
 from mixoracle.families.base import Family
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.segmentation import nearest_centres, pieces_of, segment
+from mixoracle.mixtures.segmentation import pieces_of, segment, squared_distances
 from mixoracle.settings import Settings
 
 # The interquartile range of a normal distribution, in standard deviations.
@@ -40,8 +40,10 @@ _NORMAL_QUARTILES = 1.349
 _MOST = 0.5
 # The same rows are cut in the same way whatever else is drawn: no seed decides what is set aside.
 _SEED = 0
+# Rows that others are compared with to see how rows of one component differ.
+_COMPANIONS = 64
 # Rows that all others are compared with at first; then four times as many, and so on.
-_FIRST_COMPANIONS = 64
+_FIRST_COMPANIONS = 16
 # Of rows and the closest of these few, so many are surely of one component: a fifth of the rows may
 # be outlying, and another fifth in components that none of the few is in.
 _SURELY_CLOSE = 0.6
@@ -65,6 +67,8 @@ def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> 
     # Twice a χ² variable is the squared distance of two rows of one normal component.
     reach = float(np.sqrt(2.0 * chi2.ppf(1.0 - settings.priors.false_alarm, block.shape[1])))
     left = _apart(distinct @ _whitening(_differences(distinct, settings), settings), reach)
+    if not len(left):
+        return alone, crowd
     allowed = settings.priors.set_aside_share * len(block)
     far = whole[np.isin(member, _without_company(distinct, left, reach, family, settings))]
     if 0 < len(far) <= allowed:
@@ -79,7 +83,8 @@ def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> 
 
 def _distinct(block: Floats) -> tuple[Floats, Integers]:
     """The different rows, and which of them each row is: a copy is no neighbour."""
-    if len(np.unique(block[:, 0])) == len(block):
+    first = np.sort(block[:, 0])
+    if (first[1:] > first[:-1]).all():
         return block, np.arange(len(block))
     distinct, member = np.unique(block, axis=0, return_inverse=True)
     return distinct, member.ravel()
@@ -98,8 +103,6 @@ def _without_company(
 
     By a scatter that is larger from step to step.
     """
-    if not len(left):
-        return left
     some = _at_most(np.delete(block, left, axis=0), settings.budget.shape_rows)
     rows = VariableRows(family, some, family.features(some), None, shows_shape=False)
     whitening = _whitening_within(some, pieces_of(rows, settings), 0, settings)
@@ -134,35 +137,31 @@ def _are_suspect(
 def _differences(block: Floats, settings: Settings) -> Floats:
     """How rows differ from others close by, which are of their component."""
     some = _spaced(len(block), settings.budget.shape_rows)
-    others = _spaced(len(block), _FIRST_COMPANIONS)
-    squares, nearest = _nearest_of(block, some, others)
-    close = squares <= np.quantile(squares, _SURELY_CLOSE)
-    return np.asarray(block[some[close]] - block[others[nearest[close]]])
+    others = _spaced(len(block), _COMPANIONS)
+    nearness = block[some] @ block[others].T - 0.5 * row_sums(block[others] ** 2)
+    nearness[some[:, None] == others] = -np.inf  # no row is its own neighbour
+    differences = block[some] - block[others[nearness.argmax(axis=1)]]
+    squares = row_sums(differences**2)
+    return np.asarray(differences[squares <= np.quantile(squares, _SURELY_CLOSE)])
 
 
 def _apart(whitened: Floats, reach: float) -> Integers:
     """The places of rows with no other within reach: compared with few at first, then with all."""
-    left, n_others = np.arange(len(whitened)), _FIRST_COMPANIONS
-    # As long as it is no more work than the first time; else a tree of all rows is quicker.
-    while len(left) > _FEW and len(left) * n_others <= len(whitened) * _FIRST_COMPANIONS:
-        squares, _ = _nearest_of(whitened, left, _spaced(len(whitened), n_others))
+    n_rows, left, n_others = len(whitened), np.arange(len(whitened)), _FIRST_COMPANIONS
+    # As long as that is little work; else a tree of all rows is quicker.
+    while n_others < n_rows and 0 < len(left) * n_others <= n_rows * _COMPANIONS:
+        squares = _nearest_of(whitened, left, n_others)
         left, n_others = left[squares > reach**2], 4 * n_others
+    if not len(left):
+        return left
     return np.asarray(left[_nearest_other(whitened, left, np.eye(whitened.shape[1])) > reach])
 
 
-def _nearest_of(block: Floats, places: Integers, others: Integers) -> tuple[Floats, Integers]:
-    """The squared distance of rows to the nearest of some others, and which of these it is.
-
-    Both are places in ascending order; no row is its own neighbour.
-    """
-    rows = block[places]
-    itself = np.full(len(places), -1)
-    at = np.searchsorted(places, others)
-    among = np.flatnonzero(at < len(places))
-    among = among[places[at[among]] == others[among]]
-    itself[at[among]] = among
-    nearest, nearness = nearest_centres(rows, block[others], itself)
-    return row_sums(rows**2) - 2.0 * nearness, nearest
+def _nearest_of(block: Floats, places: Integers, n_others: int) -> Floats:
+    """The squared distance of rows to the nearest of about so many others, evenly spaced."""
+    step = _step(len(block), n_others)
+    itself = np.where(places % step == 0, places // step, -1)
+    return squared_distances(block.take(places, axis=0), block[::step], itself)
 
 
 def _tree(rows: Floats) -> KDTree:
@@ -180,7 +179,7 @@ def _nearest_other(block: Floats, places: Integers, whitening: Floats) -> Floats
     whitened = block @ whitening
     if len(places) > _FEW:
         return _distance(_tree(whitened), whitened[places], 1)
-    return np.sqrt(np.maximum(_nearest_of(whitened, places, np.arange(len(block)))[0], 0.0))
+    return np.sqrt(_nearest_of(whitened, places, len(block)))
 
 
 def _whitening_within(block: Floats, labels: Integers, n_means: int, settings: Settings) -> Floats:
@@ -201,9 +200,14 @@ def _whitening(residual: Floats, settings: Settings) -> Floats:
 
 def _at_most(block: Floats, n_rows: int) -> Floats:
     """Evenly spaced rows, about so many."""
-    return block[_spaced(len(block), n_rows)]
+    return block[:: _step(len(block), n_rows)]
 
 
 def _spaced(n_rows: int, about: int) -> Integers:
     """About so many places, evenly spaced."""
-    return np.arange(0, n_rows, max(1, n_rows // about))
+    return np.arange(0, n_rows, _step(n_rows, about))
+
+
+def _step(n_rows: int, about: int) -> int:
+    """How far rows are apart of which there are about so many."""
+    return max(1, n_rows // about)

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.special import gammaln
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families import Family, Prior
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.model.joint_states import numbered
@@ -70,9 +70,12 @@ class CutPieces:
         """What a merge of pieces of these sizes adds to the evidence of the labels."""
         return log_merge_bonus(first, second)
 
-    def level_score(self, counts: Floats) -> float:
-        """Log probability of the labels of all rows."""
-        return log_dirichlet_multinomial(counts)
+    def level_scores(self, counts: Floats, starts: Integers) -> Floats:
+        """Log probability of the labels of all rows, for levels that start at these counts."""
+        n_labels = np.diff(starts, append=len(counts))
+        n_rows = np.add.reduceat(counts, starts)
+        weights = gammaln(n_labels) - gammaln(n_labels + n_rows)
+        return np.asarray(weights + np.add.reduceat(gammaln(counts + 1.0), starts))
 
 
 @dataclass(frozen=True)
@@ -87,16 +90,14 @@ class KnownPieces:
         """Nothing: the labels are not this variable's doing."""
         return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(second)))
 
-    def level_score(self, counts: Floats) -> float:
-        """The charge for the components of a level."""
-        return -self.cost_per_component * len(counts)
+    def level_scores(self, counts: Floats, starts: Integers) -> Floats:
+        """The charge for the components of each level."""
+        return -self.cost_per_component * np.diff(starts, append=len(counts))
 
 
 def log_dirichlet_multinomial(counts: Floats) -> float:
     """Log probability of one sequence of labels with these counts, all weights equally likely."""
-    n_labels = len(counts)
-    weights = gammaln(n_labels) - gammaln(n_labels + counts.sum())
-    return float(weights + gammaln(counts + 1.0).sum())
+    return float(CutPieces().level_scores(counts, np.array([0]))[0])
 
 
 def log_merge_bonus(first: Floats, second: Floats) -> Floats:
@@ -130,6 +131,18 @@ def merge_pieces(
     return best
 
 
+def stay_apart(statistics: Floats, nearest: Integers, family: Family) -> Bools:
+    """Which cut pieces (n_pieces,) lose so much with another that no prior makes them one.
+
+    ``nearest`` (n_pieces,) is the other piece, the likeliest to be of the same component.
+    """
+    prior = family.prior(statistics)
+    evidence = family.log_evidence(statistics, prior)
+    gain = family.log_evidence(statistics + statistics[nearest], prior)
+    gain += log_merge_bonus(statistics[:, 0], statistics[nearest, 0])
+    return np.asarray(gain - evidence - evidence[nearest] < -2.0 * _PRIOR_IS_WORTH)
+
+
 def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
     """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
     n_pieces = len(groups)
@@ -153,15 +166,17 @@ def _merge_path(
     """
     current = statistics.copy()
     evidence = family.log_evidence(current, prior)
+    united = np.empty((len(current), len(current)))  # the evidence of each two pieces as one
 
     def gains(first: Integers, second: Integers) -> Floats:
         joint = family.log_evidence(current[first] + current[second], prior)
+        united[first, second] = united[second, first] = joint
         bonus = pieces.merge_bonus(current[first, 0], current[second, 0])
         return np.asarray(joint - evidence[first] - evidence[second] + bonus)
 
     def merge(kept: Integers, absorbed: Integers) -> None:
         current[kept] += current[absorbed]
-        evidence[kept] = family.log_evidence(current[kept], prior)
+        evidence[kept] = united[kept, absorbed]
 
     path: list[tuple[int, int]] = []
     gained, most, best = 0.0, 0.0, 0
@@ -205,10 +220,13 @@ def _score_levels(
             kept, absorbed = path[n_merges - 1]
             current[kept] = before_merge[n_merges - 1]
             alive[absorbed] = True
+    sizes = np.array([len(level) for level in levels])
+    counts = np.concatenate([level[:, 0] for level in levels])
+    scores = pieces.level_scores(counts, np.cumsum(sizes) - sizes)
     return [
-        _Level(n_merges, evidence + pieces.level_score(level[:, 0]), prior)
-        for n_merges, level, (prior, evidence) in zip(
-            numbers, levels, family.own_evidence(levels), strict=True
+        _Level(n_merges, evidence + score, prior)
+        for n_merges, score, (prior, evidence) in zip(
+            numbers, scores.tolist(), family.own_evidence(levels), strict=True
         )
     ]
 

@@ -40,18 +40,19 @@ def nats_against_normal(block: Floats, shares: Floats, fewest_rows: int) -> floa
     for share in shares.T[shares.sum(axis=0) >= fewest_rows]:
         inside = share > 0
         own, weight = _standardised(block[inside], share[inside]), share[inside]
-        squared_weight = float((weight**2).sum())
+        squared_weight = float(weight @ weight)
         for polynomial, variance in zip(_hermite(own), _VARIANCES, strict=True):
             sums = weight @ polynomial
-            statistic += float((sums**2).sum()) / (variance * squared_weight)
-            charge += len(sums) * float(np.log(weight.sum()))
+            statistic += float(sums @ sums) / (variance * squared_weight)
+        charge += len(_VARIANCES) * own.shape[1] * float(np.log(weight.sum()))
     return 0.5 * (statistic - charge)
 
 
 def _standardised(block: Floats, weight: Floats) -> Floats:
     """Uncorrelated coordinates with mean 0 and variance 1, far ones brought nearer."""
-    centred = block - weight @ block / weight.sum()
-    scatter = (weight[:, None] * centred).T @ centred / weight.sum()
+    n_rows = weight.sum()
+    centred = block - weight @ block / n_rows
+    scatter = (weight[:, None] * centred).T @ centred / n_rows
     values, vectors = np.linalg.eigh(scatter)
     kept = values > max(_FLAT * values[-1], np.finfo(float).tiny)
     standard = centred @ vectors[:, kept] / np.sqrt(values[kept])

@@ -194,7 +194,7 @@ def prepare(
     asked = judged if set_aside else []
     alone, crowds = _standing_alone(values, states, fitted, asked, settings, n_jobs, tell)
     crowds = {int(variables[place]): crowd for place, crowd in crowds.items()}
-    for i in by_chance(crowds, observations.values[rows], columns, settings):
+    for i in by_chance(crowds, observations.values, rows, columns, settings):
         alone[:, np.flatnonzero(variables == i)[0]] = crowds[i]
     alone[:, judged] |= _are_mostly(alone[:, judged])[:, None]
     encoders, log_units = [], 0.0
@@ -315,15 +315,16 @@ def _refuse_unusable(observations: Observations) -> None:
 def _warn_of_rounding(observations: Observations, columns: Sequence[Column]) -> None:
     """Say which numbers are so alike that a constant was left in them which should not be."""
     values = observations.values
-    spreads = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
     numbers = np.array([column.family == NUMBERS for column in columns])
-    lost = np.flatnonzero(numbers & (spreads > 0) & differ_by_rounding(values))
+    close = np.flatnonzero(numbers & differ_by_rounding(values))
+    spreads = np.nanmax(values[:, close], axis=0) - np.nanmin(values[:, close], axis=0)
+    lost = close[spreads > 0]
     if len(lost):
-        worst = int(lost[0])
+        worst, spread = int(lost[0]), float(spreads[spreads > 0][0])
         more = f" (and {len(lost) - 1} more columns)" if len(lost) > 1 else ""
         warnings.warn(
             f"{columns[worst].title}{more} has numbers of size {columns[worst].high} that differ "
-            f"by {spreads[worst]:.3g}, no more than rounding does, and counts as constant: "
+            f"by {spread:.3g}, no more than rounding does, and counts as constant: "
             "subtract a constant before the data are saved",
             DataWarning,
             stacklevel=2,

@@ -12,6 +12,8 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers, row_sums
@@ -132,38 +134,51 @@ def cut(
     some = block if len(block) <= n_rows else block[np.arange(n_rows) * len(block) // n_rows]
     begin = some[rng.integers(len(some), size=1)] if begin is None else begin
     centres = _spread_out(some, n_pieces, budget.start_trials, rng, begin)
-    nearest = nearest_centres(some, centres)[0]
+    nearest = nearest_centres(some, centres)
     for _ in range(budget.kmeans_iterations):
         sizes = np.bincount(nearest, minlength=n_pieces)[:, None]
         # Rows that differ by rounding only can leave a piece empty; numbers close up.
         centres = np.where(sizes, pool(some, nearest, n_pieces) / np.maximum(sizes, 1), centres)
-        before, nearest = nearest, nearest_centres(some, centres)[0]
+        before, nearest = nearest, nearest_centres(some, centres)
         if np.array_equal(before, nearest):
             break
-    return numbered(nearest if len(some) == len(block) else nearest_centres(block, centres)[0])
+    return numbered(nearest if len(some) == len(block) else nearest_centres(block, centres))
 
 
-def nearest_centres(
-    block: Floats, centres: Floats, itself: Integers | None = None
-) -> tuple[Integers, Floats]:
-    """The nearest centre of each row, and its nearness.
-
-    That is half of what the squared length of the row exceeds its squared distance by. ``itself``
-    (N,) is the centre that a row is, and that does not count, or -1.
-    """
-    half_squares = 0.5 * (centres**2).sum(axis=1)
-    nearest, nearness = np.empty(len(block), dtype=np.int64), np.empty(len(block))
-    at_once = max(1, _DISTANCES_AT_ONCE // len(centres))
-    for begin in range(0, len(block), at_once):
-        rows = slice(begin, begin + at_once)
+def nearest_centres(block: Floats, centres: Floats) -> Integers:
+    """The nearest centre of each row, (N,)."""
+    half_squares = 0.5 * row_sums(centres**2)
+    nearest = np.empty(len(block), dtype=np.int64)
+    for rows in _some_rows(len(block), len(centres)):
         near = block[rows] @ centres.T
+        near -= half_squares
+        nearest[rows] = near.argmax(axis=1)
+    return nearest
+
+
+def squared_distances(block: Floats, others: Floats, itself: Integers | None = None) -> Floats:
+    """The squared distance of each row to the nearest of the others, (N,).
+
+    ``itself`` (N,) is the one that a row is, and that does not count, or -1.
+    """
+    half_squares = 0.5 * row_sums(others**2)[:, None]
+    nearness = np.empty(len(block))
+    for rows in _some_rows(len(block), len(others)):
+        own = block[rows]
+        # (others, rows); with the longer side last in memory maxima are found quickest.
+        near = others @ own.T if len(others) < len(own) else (own @ others.T).T
         near -= half_squares
         if itself is not None:
             among = np.flatnonzero(itself[rows] >= 0)
-            near[among, itself[rows][among]] = -np.inf
-        nearest[rows] = near.argmax(axis=1)
-        nearness[rows] = near[np.arange(len(near)), nearest[rows]]
-    return nearest, nearness
+            near[itself[rows][among], among] = -np.inf
+        near.max(axis=0, out=nearness[rows])
+    return np.maximum(row_sums(block**2) - 2.0 * nearness, 0.0)
+
+
+def _some_rows(n_rows: int, n_centres: int) -> Iterator[slice]:
+    """A few rows at a time."""
+    at_once = max(1, _DISTANCES_AT_ONCE // n_centres)
+    return (slice(begin, begin + at_once) for begin in range(0, n_rows, at_once))
 
 
 def _spread_out(
@@ -175,17 +190,17 @@ def _spread_out(
     """
     starts = list(begin)
     squares = row_sums(block**2)
-    nearest = np.maximum(squares - 2.0 * nearest_centres(block, begin)[1], 0.0)
-    twice = np.ascontiguousarray(-2.0 * block.T)
-    while len(starts) < n_starts:
-        cumulative = np.cumsum(nearest)
-        drawn = np.searchsorted(cumulative, rng.random(n_trials) * cumulative[-1])
+    nearest = squared_distances(block, begin)
+    # A product of these two is the squared distance of a row to each of the others.
+    own = np.column_stack([-2.0 * block, squares, np.ones(len(block))])
+    others = np.vstack([block.T, np.ones(len(block)), squares])
+    for draws in rng.random((n_starts - len(begin), n_trials)):
+        cumulative = nearest.cumsum()
+        drawn = cumulative.searchsorted(draws * cumulative[-1])
         drawn = np.minimum(drawn, len(block) - 1)
-        # Each trial's squared distance to all rows, (trials, rows).
-        left = block[drawn] @ twice
-        left += squares
-        left += squares[drawn, None]
-        np.clip(left, 0.0, nearest, out=left)
+        left = own[drawn] @ others  # (trials, rows)
+        np.minimum(left, nearest, out=left)
+        np.maximum(left, 0.0, out=left)
         best = int(left.sum(axis=1).argmin())
         nearest = left[best]
         starts.append(block[drawn[best]])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, unlikely_at_nan
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.joint import Joint
 from mixoracle.model.joint_states import codes_of_parents, n_configurations, states_of_cells
@@ -94,7 +94,7 @@ def inference_of(adjacency: Bools, joint: Joint) -> tuple[Inference, int]:
     log_weights = np.log(table[cells])
 
     def listed(densities: Sequence[Floats], start: Integers | None = None) -> Posterior:
-        together = np.nan_to_num(log_joint(log_weights, densities, codes), nan=-np.inf)
+        together = unlikely_at_nan(log_joint(log_weights, densities, codes))
         return ListedPosterior(states, share_out(together, table[cells]))
 
     return listed, max(len(cells), n_densities)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, row_maxima, rows_with_missing
+from mixoracle._arrays import Bools, Floats, row_maxima, rows_with_missing, unlikely_at_nan
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import ComponentSet
 from mixoracle.model.exposure import Exposure
@@ -229,7 +229,7 @@ def best_log_density(components: ComponentSet, block: Floats) -> Floats:
 
 def _best(density: Floats) -> Floats:
     """The largest log density (N,) of each row among (N, k)."""
-    return row_maxima(np.nan_to_num(density, nan=-np.inf))
+    return row_maxima(unlikely_at_nan(density))
 
 
 def _least_likely(model: LatentModel, blocks: Sequence[Floats]) -> tuple[tuple[float, ...], float]:
@@ -260,7 +260,7 @@ def _fits(
     for rows, densities, posterior in density_chunks(model, blocks):
         best = [_best(density) for density in densities]
         fit = posterior.log_likelihood - np.sum(best, axis=0)
-        yield rows, best, np.nan_to_num(fit, nan=-np.inf)
+        yield rows, best, unlikely_at_nan(fit)
 
 
 def _or_none(limit: float) -> float | None:

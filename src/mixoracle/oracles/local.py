@@ -18,7 +18,7 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers, row_maxima, row_sums, rows_with_missing
+from mixoracle._arrays import Bools, Floats, Integers, exp_in_place, row_sums, rows_with_missing
 from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
 from mixoracle.labels.labelling import Labelling, Rows, log_densities
 from mixoracle.labels.together import are_shattered
@@ -250,7 +250,8 @@ def _most_likely(densities: list[Floats], labels: Integers) -> tuple[Integers, B
     for i, density in enumerate(densities):
         sizes = np.bincount(labels[:, i], minlength=density.shape[1])
         joint = density + np.log(np.maximum(sizes, 0.5))
-        likely[:, i] = joint.argmax(axis=1)
-        joint -= row_maxima(joint)[:, None]
-        certain[:, i] = 1.0 / row_sums(np.exp(joint)) >= _BEYOND_DOUBT
+        best = joint.argmax(axis=1)
+        joint -= joint[np.arange(len(best)), best][:, None]
+        likely[:, i] = best
+        certain[:, i] = 1.0 / row_sums(exp_in_place(joint)) >= _BEYOND_DOUBT
     return likely, certain

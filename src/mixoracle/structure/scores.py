@@ -119,6 +119,10 @@ class TableScore(ABC):
             self._known[subset] = self._term(self.joint.marginal(bits(subset)).table)
         return self._known[subset]
 
+    def remember(self, terms: Floats) -> None:
+        """Take F of every set of latents, as :meth:`terms` has them, for known."""
+        self._known = dict(enumerate(terms.tolist()))
+
     def terms(self) -> Floats:
         """F of every set of latents; entry ``s`` is the set of the bits of ``s``.
 
@@ -207,6 +211,7 @@ def local_scores(score: Score) -> Floats:
     result = np.full((m, 1 << m), -np.inf)
     if isinstance(score, TableScore):
         terms = score.terms()
+        score.remember(terms)
         for node in range(m):
             without = subsets[(subsets >> node & 1) == 0]
             result[node, without] = terms[without | 1 << node] - terms[without]

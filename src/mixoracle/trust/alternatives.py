@@ -87,10 +87,10 @@ class _Change:
     adjacency: Bools
     states: Integers
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the evidence neither claims it nor rules it out."""
-        return 1.0 - SURE < self.share < SURE
+
+def _is_open(share: float) -> bool:
+    """Whether the evidence neither claims a change of this probability nor rules it out."""
+    return 1.0 - SURE < share < SURE
 
 
 def _refined(
@@ -100,7 +100,7 @@ def _refined(
     solution = solutions[0]
     graph, states = solution.graph, solution.refinement.states
     changes = [*_edges(solution, drives), *_merged(solution, drives)]
-    changes = sorted((c for c in changes if c.is_open), key=lambda c: -c.share)
+    changes.sort(key=lambda change: -change.share)
     work = len(states) * len(graph.adjacency) * prod(graph.domain_sizes)
     seen = {held.structure for held in solutions}
     for change in changes[: max(1, _MOST_WORK // work)]:
@@ -121,23 +121,29 @@ def _refined(
 
 
 def _edges(solution: Solution, drives: Drives) -> Iterator[_Change]:
-    """Each edge of Γ turned into none, or the other way round."""
+    """Each edge of Γ that is open turned into none, or the other way round."""
     adjacency, states = solution.graph.adjacency, solution.refinement.states
     latents, observed = solution.known.latent_names, solution.prepared.observations.names
+    shares = np.where(adjacency, 1.0 - drives.edges, drives.edges)
     for i, j in np.ndindex(adjacency.shape):
+        share = float(shares[i, j])
+        if not _is_open(share):
+            continue
         changed = adjacency.copy()
         changed[i, j] = not changed[i, j]
         words = f"{latents[j]} {'also drives' if changed[i, j] else 'does not drive'} {observed[i]}"
-        share = drives.edges[i, j] if changed[i, j] else 1.0 - drives.edges[i, j]
         joined, own = join_twins(changed, states)
         own = states if joined.shape == changed.shape else numbered_columns(own)
-        yield _Change(words, float(share), joined, own)
+        yield _Change(words, share, joined, own)
 
 
 def _merged(solution: Solution, drives: Drives) -> Iterator[_Change]:
-    """The two states of each latent that are most nearly one made one."""
+    """The two states of each latent that are most nearly one made one, where that is open."""
     graph, states = solution.graph, solution.refinement.states
     for j, (one, other) in enumerate(drives.nearest):
+        share = float(1.0 - drives.states[j])
+        if not _is_open(share):
+            continue
         name, size = solution.known.latent_names[j], graph.domain_sizes[j]
         adjacency, own = graph.adjacency, states.copy()
         own[own[:, j] == other, j] = one
@@ -145,8 +151,7 @@ def _merged(solution: Solution, drives: Drives) -> Iterator[_Change]:
         if size == len((one, other)):
             adjacency, own = np.delete(adjacency, j, axis=1), np.delete(own, j, axis=1)
             words = f"{name} is no cause of its own"
-        share = 1.0 - drives.states[j]
-        yield _Change(words, float(share), adjacency, numbered_columns(own))
+        yield _Change(words, share, adjacency, numbered_columns(own))
 
 
 def _with_causes(change: _Change, n_latent: int) -> str:
