@@ -43,6 +43,8 @@ logger = logging.getLogger(__name__)
 # Nats of evidence within which another candidate may turn out to be the better one once both are
 # refined; e^10 to one is beyond what evidence of labels is off by.
 WITHIN_EVIDENCE = 10.0
+# Why an answer that explains less of the dependence was not taken: its better fit is no evidence.
+COMPENSATES = "it has states that only compensate for the shape of a distribution"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,7 @@ class Solution:
         if self.known.n_broken > best.known.n_broken:
             return "it contradicts the background knowledge"
         if self.merit is not None:
-            return "it has states that only compensate for the shape of a distribution"
+            return COMPENSATES
         return "it leaves joint states empty that should occur"
 
     @property

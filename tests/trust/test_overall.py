@@ -8,7 +8,7 @@ from mixoracle.assumptions import Verdict
 from mixoracle.datasets import paper_problem, random_model
 from mixoracle.errors import AssumptionWarning
 from mixoracle.model import CPDAG, JointTable, LatentModel
-from mixoracle.solving import Alternative
+from mixoracle.solving import COMPENSATES, Alternative
 from mixoracle.trust.bootstrap import Resampler
 from mixoracle.trust.essential import essential_failure
 from mixoracle.trust.held_out import HeldOut
@@ -94,6 +94,10 @@ def test_a_better_fit_is_never_called_nearly_as_good():
     assert "nearly" not in reason
     (reason,) = judged(alternatives=[close]).reasons
     assert "nearly as well, worse by 3 nats" in reason
+
+
+def test_a_better_fit_that_only_makes_up_for_a_shape_is_no_doubt():
+    assert judged(alternatives=[Alternative(MODEL, 0.0, -686.0, COMPENSATES)]).level == "believe"
 
 
 def test_limits_and_thin_data():

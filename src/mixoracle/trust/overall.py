@@ -24,7 +24,7 @@ from mixoracle.inference import rival
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
 from mixoracle.oracles.counts import ComponentCounts
-from mixoracle.solving import Alternative, nats
+from mixoracle.solving import COMPENSATES, Alternative, nats
 from mixoracle.trust.asked import ASKED_LABEL
 from mixoracle.trust.bootstrap import PARTS, Resampler
 from mixoracle.trust.essential import is_essential
@@ -279,7 +279,7 @@ def _beyond_bounds(model: LatentModel, at_limit: Sequence[str], limit: int | Non
 
 def _rivals(alternatives: Iterable[Alternative]) -> Iterator[str]:
     held = sorted(alternatives, key=lambda other: other.bic_gap)
-    better = [other for other in held if other.bic_gap < 0]
+    better = [other for other in held if other.bic_gap < 0 and other.rejected != COMPENSATES]
     close = [other.bic_gap for other in held if 0 <= other.bic_gap < CLOSE]
     if better:
         yield (
