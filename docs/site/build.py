@@ -38,7 +38,7 @@ MODULES = (
 # Records that a fitted learner holds or returns, and functions to draw and to write.
 RESULTS = (
     "mixoracle.trust.overall.Overall",
-    "mixoracle.trust.bootstrap.Support",
+    "mixoracle.trust.support.Support",
     "mixoracle.trust.held_out.HeldOut",
     "mixoracle.solving.Alternative",
     "mixoracle.oracles.path.Resolution",

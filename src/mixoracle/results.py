@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from mixoracle.report.evidence import Evidence
     from mixoracle.report.summary import Summary
-    from mixoracle.trust.bootstrap import Support
+    from mixoracle.trust.support import Support
 
 RandomState = int | np.random.Generator | None
 

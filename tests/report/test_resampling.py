@@ -6,8 +6,8 @@ from mixoracle.model import CPDAG, JointTable
 from mixoracle.report import html
 from mixoracle.report.evidence import Evidence
 from mixoracle.report.resampling import Resampled, stability
-from mixoracle.trust.bootstrap import Support
 from mixoracle.trust.edges import Claim, PairSupport
+from mixoracle.trust.support import Support
 
 
 def support_for(model, share=0.5):

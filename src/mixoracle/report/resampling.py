@@ -16,8 +16,8 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model import LatentModel
 from mixoracle.model.inference import Effects
 from mixoracle.report.lettering import shortened
-from mixoracle.trust.bootstrap import Support
 from mixoracle.trust.edges import Claim, PairSupport
+from mixoracle.trust.support import Support
 
 # Parts of an answer that are found in fewer resamples are pointed out.
 _STABLE = 0.95
@@ -49,7 +49,7 @@ class EffectInterval:
 
 @dataclass(frozen=True)
 class Resampled:
-    """A :class:`~mixoracle.trust.bootstrap.Support` as plain numbers; see there."""
+    """A :class:`~mixoracle.trust.support.Support` as plain numbers; see there."""
 
     n_resamples: int
     n_latents: tuple[tuple[int, float], ...]

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Integers
 from mixoracle._checks import check_jobs, check_whole, make_generator, n_workers
 from mixoracle._clock import NO_LIMIT
 from mixoracle._steps import Tell, tell_nobody
@@ -32,9 +31,7 @@ from mixoracle._threads import one_thread
 from mixoracle.decoding.explanation import structure_of
 from mixoracle.errors import AssumptionWarning, DataWarning, InvalidInputError
 from mixoracle.mixtures.preparation import Prepared
-from mixoracle.model import CPDAG, JointTable, LatentModel
-from mixoracle.model.inference import Effects
-from mixoracle.model.variables import Variable
+from mixoracle.model import LatentModel
 from mixoracle.oracles.protocol import CandidateOracle
 from mixoracle.oracles.run import Report, reporting, to_log
 from mixoracle.solving import Solution, Solver
@@ -43,121 +40,14 @@ from mixoracle.trust.aligning import Sighting, align
 from mixoracle.trust.held_out import HeldOut, judge
 from mixoracle.trust.latent_search import LatentSearch, LatentSearchStep
 from mixoracle.trust.starts import SMALL_SAMPLE, solve_from_starts
+from mixoracle.trust.support import Support
 
-# The interval of a probability holds this share of the halves.
-COVERAGE = 0.95
 # Fewer rows make no halves that could show anything.
 FEWEST_ROWS = 20
 # Few rows are learned from again without one of so many parts.
 PARTS = 5
 # How progress calls it.
 RESAMPLING = "learning from halves of the rows"
-
-
-@dataclass(frozen=True, eq=False)
-class Support:
-    """The share of resamples in which each part of the answer was found again.
-
-    Parameters
-    ----------
-    n_resamples : int
-    n_latents : mapping from int to float
-        The share of resamples with each number of latents.
-    latents : (m,) array
-        How often each latent was found again.
-    domain_sizes : (m,) array
-        How often with the same number of states.
-    bipartite : (n, m) array
-        How often each variable was driven by what stands for each latent.
-    adjacency : (m, m) array
-        How often two latents were adjacent; symmetric.
-    arrows : (m, m) array
-        Entry [i, j] is how often i→j was found. Edges whose direction stayed open count in
-        ``adjacency`` only.
-    joint_low, joint_high : arrays of the shape of P(H), or None
-        Between them lie 95 % of the resamples in which the same latents with the same numbers of
-        states were found; None if there are none.
-    n_same : int
-        How many resamples these are.
-    resampled : tuple of LatentModel
-        The answer with P(H) and Λ of each of them, which :meth:`effect` asks.
-    """
-
-    n_resamples: int
-    n_latents: Mapping[int, float]
-    latents: Floats
-    domain_sizes: Floats
-    bipartite: Floats
-    adjacency: Floats
-    arrows: Floats
-    joint_low: Floats | None
-    joint_high: Floats | None
-    n_same: int
-    resampled: tuple[LatentModel, ...] = ()
-
-    def effect(self, cause: Variable, effect: Variable) -> tuple[Floats, Floats]:
-        """The interval of P(effect | do(cause = state)) over the class and the resamples.
-
-        In each resample the effect is a range over all members of its class. Returned are the
-        2.5 % quantile of the lower ends and the 97.5 % quantile of the upper ends; the first axis
-        is the state of the cause.
-        """
-        if not self.resampled:
-            raise InvalidInputError(
-                "no resample has the same causes with the same numbers of states as the answer, so "
-                "that there is no interval of an effect; use more resamples or more cases"
-            )
-        found = [Effects(model, cause).on(effect) for model in self.resampled]
-        tail = 0.5 * (1.0 - COVERAGE)
-        low = np.quantile(np.stack([held.lower for held in found]), tail, axis=0)
-        high = np.quantile(np.stack([held.upper for held in found]), 1.0 - tail, axis=0)
-        return np.asarray(low), np.asarray(high)
-
-    @classmethod
-    def of(cls, sightings: list[Sighting], model: LatentModel) -> Support:
-        """Count what was found again of the answer."""
-        total, domain_sizes = len(sightings), model.domain_sizes
-        numbers = Counter(sighting.n_latents for sighting in sightings)
-        found = np.array([sighting.domain_sizes for sighting in sightings]).reshape(total, -1)
-        tables = [sighting.joint for sighting in sightings if sighting.joint is not None]
-        low = high = None
-        if tables:
-            tail = 0.5 * (1.0 - COVERAGE)
-            low, high = np.quantile(np.stack(tables), [tail, 1.0 - tail], axis=0)
-        return cls(
-            n_resamples=total,
-            n_latents={number: numbers[number] / total for number in sorted(numbers)},
-            latents=np.mean(found > 0, axis=0),
-            domain_sizes=np.mean(found == np.array(domain_sizes, dtype=np.int64), axis=0),
-            bipartite=np.mean([sighting.bipartite for sighting in sightings], axis=0),
-            adjacency=np.mean([sighting.adjacency for sighting in sightings], axis=0),
-            arrows=np.mean([sighting.arrows for sighting in sightings], axis=0),
-            joint_low=low,
-            joint_high=high,
-            n_same=len(tables),
-            resampled=tuple(
-                _seen_as(model, sighting) for sighting in sightings if sighting.joint is not None
-            ),
-        )
-
-
-def _seen_as(model: LatentModel, sighting: Sighting) -> LatentModel:
-    """The answer with P(H) and Λ of a resample that has the same latents and states."""
-    both = sighting.adjacency & ~sighting.arrows & ~sighting.arrows.T
-    graph = CPDAG(
-        model.n_latent,
-        frozenset((int(i), int(j)) for i, j in np.argwhere(sighting.arrows)),
-        frozenset(frozenset((int(i), int(j))) for i, j in np.argwhere(np.triu(both))),
-    )
-    return LatentModel(
-        observed_names=model.observed_names,
-        latent_names=model.latent_names,
-        bipartite=model.bipartite,
-        domain_sizes=model.domain_sizes,
-        joint=JointTable(np.asarray(sighting.joint)),
-        latent_graph=graph,
-        components=model.components,
-    )
 
 
 class Bootstrapping:
@@ -338,7 +228,7 @@ class Resampler:
                 f"rows; got {n_splits}: use fewer parts, of which each is judged by the others"
             )
         judged, settings = [], self.solver.run.settings
-        for best, test in self._parts(n_splits, make_generator(random_state)):
+        for best, test in self._parts(n_splits, random_state):
             encoded = replace(test, encoders=best.prepared.encoders)
             judged.append(judge(best.prepared, encoded, best.graph, best.refinement, settings))
         return HeldOut.mean(judged)
@@ -351,23 +241,27 @@ class Resampler:
 
     @one_thread()
     def comes_back(self) -> bool:
-        """Whether so few rows lead to the same answer again if some of them are left out.
+        """Whether so few rows lead to the same answer again, once, if some of them are left out.
 
-        Once is enough, and true of answers from more rows, which are not learned again.
+        True of answers from more rows, which are not learned again.
         """
-        if not self._has_few_rows("the check whether the answer comes back"):
+        check, clock = "the check whether the answer comes back", self.solver.run.settings.clock
+        if not self._has_few_rows(check):
             return True
-        own = structure_of(self.model.bipartite, self.model.domain_sizes)
-        return any(best.structure == own for best, _ in self._parts(PARTS, make_generator(0)))
+        own, parts = structure_of(self.model.bipartite, self.model.domain_sizes), self._parts(PARTS)
+        return any(best.structure == own or clock.leaves_out(check) for best, _ in parts)
 
     def _has_few_rows(self, check: str) -> bool:
         """Whether a check of few rows has something to check, and the time for it."""
         is_small = FEWEST_ROWS <= self.prepared.n_samples <= SMALL_SAMPLE
-        has_causes = self.model.n_latent > 0
-        return is_small and has_causes and not self.solver.run.settings.clock.leaves_out(check)
+        asked = is_small and self.model.n_latent > 0
+        return asked and not self.solver.run.settings.clock.leaves_out(check)
 
-    def _parts(self, n_parts: int, rng: np.random.Generator) -> Iterator[tuple[Solution, Prepared]]:
+    def _parts(
+        self, n_parts: int, random_state: int | np.random.Generator | None = 0
+    ) -> Iterator[tuple[Solution, Prepared]]:
         """The rows in parts: what is learned from all but one, and that one."""
+        rng = make_generator(random_state)
         part = rng.permutation(np.arange(self.prepared.n_samples) % n_parts)
         for number in range(n_parts):
             test = self.prepared.take(np.flatnonzero(part == number))

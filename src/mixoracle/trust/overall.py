@@ -227,7 +227,7 @@ def judged(
     )
     first = weighed()
     # It takes a few fits, and is asked only where nothing else speaks against the causes.
-    return first if first.causes_in_doubt or resampler.comes_back() else weighed(comes_back=False)
+    return first if first.causes_in_doubt else weighed(comes_back=resampler.comes_back())
 
 
 def _unexplained(model: LatentModel, columns: Iterable[Column]) -> Iterator[str]:
