@@ -62,3 +62,12 @@ def test_the_error_of_a_typical_ratio_is_what_draws_show(width):
         for _ in range(150)
     ]
     assert np.std(ratios) == pytest.approx(tail_error(width) / np.sqrt(500), rel=0.25)
+
+
+@pytest.mark.parametrize("width", [1, 5])
+def test_the_logarithm_of_few_rows_is_nearly_normal(width):
+    rng, n_rows = np.random.default_rng(0), 80
+    ratios = np.array([tail_ratio(rng.normal(size=(n_rows, width)), 60) for _ in range(3000)])
+    # Of one component, not of the median of several.
+    error = tail_error(width) / 1.25 / np.sqrt(n_rows)
+    assert np.mean(np.log(ratios) > 2.8 * error) < 0.01 < np.mean(ratios - 1.0 > 2.8 * error)

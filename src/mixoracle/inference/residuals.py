@@ -108,7 +108,7 @@ def _independence(
 
 
 class _Tails(NamedTuple):
-    """How heavy the tails of a variable's components are, in the median, and how far off it is."""
+    """How heavy the tails of a variable's components are, in the median; the error of its log."""
 
     ratio: float
     error: float
@@ -139,7 +139,7 @@ def _family(tails: list[_Tails | None], names: Sequence[str], priors: Priors) ->
         (
             (held.ratio, which)
             for held, which in known
-            if held.ratio >= max(priors.heavy_tails, 1.0 + errors * held.error)
+            if held.ratio >= max(priors.heavy_tails, np.exp(errors * held.error))
         ),
         reverse=True,
     )

@@ -34,9 +34,10 @@ def tail_ratio(block: Floats, fewest_rows: int) -> float | None:
 
 @cache
 def tail_error(width: int) -> float:
-    """The standard error of the median tail ratio of normal components, times √(rows).
+    """The standard error of the median tail ratio of normal components, or its log, times √(rows).
 
     By the joint distribution of two sample quantiles; a median has 1.25 times the error of a mean.
+    The ratio of few rows is skewed: its logarithm is the one that is nearly normal.
     """
     law = chi2(width)
     low, high = law.ppf([0.5, 0.9])
