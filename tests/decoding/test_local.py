@@ -6,7 +6,7 @@ import pytest
 
 from mixoracle.datasets import sparse_problem
 from mixoracle.decoding.explanation import structure_of
-from mixoracle.decoding.local import LabelledRows, decode_locally
+from mixoracle.decoding.local import LabelledRows, _follows, decode_locally
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.mixtures.merging import pool
 from mixoracle.model.joint_states import codes_of_parents
@@ -151,3 +151,18 @@ def test_variables_without_components_have_no_latents():
     assert found.domain_sizes == ()
     assert found.states.shape == (500, 0)
     assert found.misfits == ()
+
+
+def test_what_two_latents_determine_is_no_third_one():
+    rng = np.random.default_rng(0)
+    known = [rng.integers(2, size=500) for _ in range(4)]
+    both = 2 * known[1] + known[3]
+    assert _follows(both, known, 0.01)
+    assert _follows(known[2], known, 0.01)
+    # A few rows may be in a wrong state.
+    wrong = both.copy()
+    wrong[:4] = (wrong[:4] + 1) % 4
+    assert _follows(wrong, known, 0.01)
+    assert not _follows(2 * both + rng.integers(2, size=500), known, 0.01)
+    assert not _follows(rng.integers(2, size=500), known, 0.01)
+    assert not _follows(both, [], 0.01)

@@ -104,8 +104,6 @@ def _distinct_latents(
     A variable with a wrong label finds the latents of the others again, with fewer members, or
     seems to share nothing with anybody; it has no latent of its own if others determine its labels.
     """
-    allowed = settings.priors.stray_share * rows.n_rows
-    every = np.ones(rows.n_rows)
     members: list[frozenset[int]] = []
     states: list[Integers] = []
     explained: set[int] = set()
@@ -116,7 +114,7 @@ def _distinct_latents(
             if only in explained or _are_determined(rows, only, shared, settings):
                 continue
         voted = _voted(rows, pairs, part)
-        if any(rows_in_minority(known, voted, every) <= allowed for known in states):
+        if _follows(voted, states, settings.priors.stray_share):
             continue
         explained |= part.members
         members.append(part.members)
@@ -126,6 +124,21 @@ def _distinct_latents(
         adjacency[list(children), j] = True
     shape = (rows.n_rows, len(states))
     return adjacency, numbered_columns(np.stack(states, axis=1) if states else np.zeros(shape, int))
+
+
+def _follows(voted: Integers, states: list[Integers], stray_share: float) -> bool:
+    """Whether a latent follows from another one, or from the two that it depends on most.
+
+    Two variables with the same two parents have both of them in common, as one part.
+    """
+    if not states:
+        return False
+    known = np.stack(states, axis=1)
+    sizes = tuple(int(size) for size in known.max(axis=0) + 1)
+    nearest = np.argsort(list(_dependence(voted, known, sizes)))[-2:]
+    together = flat(known[:, nearest], [sizes[j] for j in nearest])
+    off = rows_in_minority(together, voted, np.ones(len(voted)))
+    return bool(off <= stray_share * len(voted))
 
 
 def _are_determined(
