@@ -96,7 +96,7 @@ class _Climb:
         return best
 
     def _with_best_parents(self, solution: Solution) -> Solution:
-        """With parents chosen anew as long as that helps.
+        """The solution that parents chosen anew lead to, as long as that helps.
 
         All of them at once, or else those of one variable.
         """

@@ -4,10 +4,9 @@ One mixture over all variables ends in one of many local optima, and which one d
 starts. So it is started again until the best answer was reached twice, or until the starts are used
 up, and each answer is improved by small changes (:mod:`~mixoracle.trust.climbing`). Where a
 continuous cause explains the data better, every start ends at other pieces of it: two of them are
-enough to say so. Mixtures of
-single variables hardly have that trouble: where they gave the answer, one start is enough, unless
-more are asked for. Only from few rows they merge components that all variables together tell apart,
-and small changes are tried there, too.
+enough to say so. Mixtures of single variables hardly have that trouble: where they gave the answer,
+one start is enough, unless more are asked for. Only from few rows they merge components that all
+variables together tell apart, and small changes are tried there, too.
 
 The starts are the same for every seed, because an answer that depends on the seed is none.
 """
