@@ -23,7 +23,7 @@ from mixoracle.model import ComponentSet, JointNetwork, JointTable
 from mixoracle.model.graphs import Edge
 from mixoracle.model.joint import Joint
 from mixoracle.model.joint_states import flat, frequencies
-from mixoracle.model.row_posterior import RowInference, RowPosterior
+from mixoracle.model.row_posterior import RowInference
 from mixoracle.settings import Budget
 
 # Rows that each entry of a conditional table is worth beforehand, as in JointNetwork.from_states.
@@ -53,21 +53,11 @@ class FactoredMixture:
             found = inference.posterior(densities, None if before is None else before[some])
             total = float(found.log_likelihood.sum())
             by_code = found.by_code(self.adjacency, sizes)
-            return Shared(total, self._factor_counts(found), found.best, by_code)
+            _, states, shares = found.shared_out()
+            return Shared(total, factor_counts(self.joint, states, shares), found.best, by_code)
 
         n_numbers = sum(held.n_components for held in self.components)
         return expected(rows, self.components, share_out, n_numbers, self.budget.chunk_entries)
-
-    def _factor_counts(self, found: RowPosterior) -> Floats:
-        """The rows in each entry of each factor of P(H), one factor after another."""
-        _, states, shares = found.shared_out()
-        sizes = self.joint.domain_sizes
-        counts = []
-        for factor in self.joint.factors():
-            own = [sizes[j] for j in factor.latents]
-            code = flat(states[:, list(factor.latents)], own)
-            counts.append(np.bincount(code, shares, prod(own)))
-        return np.concatenate(counts)
 
     def maximised(self, sums: Expected) -> FactoredMixture:
         """The M-step: the parameters that fit these sums best."""
@@ -103,6 +93,16 @@ def starting_joint(
     if edges is not None:
         return JointNetwork.from_states(states, domain_sizes, edges, prior=_PRIOR)
     return JointTable(frequencies(states, domain_sizes).reshape(domain_sizes))
+
+
+def factor_counts(joint: Joint, states: Integers, shares: Floats | None = None) -> Floats:
+    """The rows, or ``shares`` of them, in each entry of each factor of P(H), one after another."""
+    counts = []
+    for factor in joint.factors():
+        own = [joint.domain_sizes[j] for j in factor.latents]
+        code = flat(states[:, list(factor.latents)], own)
+        counts.append(np.bincount(code, shares, prod(own)))
+    return np.concatenate(counts).astype(np.float64)
 
 
 def _joint_of_counts(joint: Joint, counts: Floats) -> Joint:

@@ -17,7 +17,7 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families.base import Family, Prior
-from mixoracle.inference.factored import FactoredMixture, starting_joint
+from mixoracle.inference.factored import FactoredMixture, factor_counts, starting_joint
 from mixoracle.inference.structured import (
     Climbed,
     Expected,
@@ -68,8 +68,13 @@ class _Start:
 
     states: Integers
     codes: Integers
+    statistics: tuple[Floats, ...]
     components: tuple[ComponentSet, ...]
     priors: tuple[Prior, ...]
+
+    def sums(self, weights: Floats) -> Expected:
+        """What an E-step adds up that leaves every row where it is; ``weights`` are of P(H)."""
+        return Expected(len(self.states), -np.inf, weights, self.statistics)
 
 
 def refine(
@@ -148,7 +153,7 @@ def _listed(
         sums, best = mixture.expect(prepared)
         return sums
 
-    climbed = climb(mixture, expect, iterations, settings)
+    climbed = climb(mixture, expect, iterations, settings, before=start.sums(counts[active]))
     states = states_of_cells(active[best], domain_sizes)
     joint = joint_of(climbed.mixture, domain_sizes)
     return _ended(prepared, climbed, joint, states, _n_parameters(climbed.mixture, n_states))
@@ -173,7 +178,8 @@ def _factored(
         sums, states = mixture.expect(prepared, states)
         return sums
 
-    climbed = climb(mixture, expect, iterations, settings)
+    before = start.sums(factor_counts(joint, states))
+    climbed = climb(mixture, expect, iterations, settings, before=before)
     ended = climbed.mixture
     return _ended(prepared, climbed, ended.joint, states, ended.n_parameters)
 
@@ -210,7 +216,8 @@ def _started(
     statistics = _hard_statistics(prepared, codes, n_codes, settings)
     families = prepared.families
     priors = tuple(family.prior(held) for family, held in zip(families, statistics, strict=True))
-    return _Start(start, codes, components_of(families, statistics, priors), priors)
+    components = components_of(families, statistics, priors)
+    return _Start(start, codes, statistics, components, priors)
 
 
 def _hard_statistics(

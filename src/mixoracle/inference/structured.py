@@ -29,6 +29,8 @@ from mixoracle.settings import Budget, Settings
 
 # Penalised log-likelihood per row; ten thousand rows then agree to a tenth of a nat.
 TOLERANCE = 1e-5
+# Sums are the same if they differ by rounding only: by so many rows of one.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,14 @@ class Expected:
             self.weights + other.weights,
             tuple(a + b for a, b in zip(self.statistics, other.statistics, strict=True)),
         )
+
+    def leads_where(self, other: Expected) -> bool:
+        """Whether the same parameters follow from both, but for rounding."""
+        pairs = zip(
+            (self.weights, *self.statistics), (other.weights, *other.statistics), strict=True
+        )
+        allowed = _ROUNDING * self.n_rows
+        return all(np.allclose(own, held, _ROUNDING, allowed) for own, held in pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +217,12 @@ def climb(
     max_iterations: int,
     settings: Settings,
     what: str = "further iterations of the refinement",
+    before: Expected | None = None,
 ) -> Climbed[M]:
     """Run EM until a step gains next to nothing; ``expect`` is the E-step over all rows.
 
-    ``what`` is left out when the time is up.
+    ``what`` is left out when the time is up. ``before`` are the sums that the parameters to begin
+    with are from, where there are such: an E-step that comes back to them is at its end.
     """
     history: list[float] = []
     while True:
@@ -218,6 +230,7 @@ def climb(
         history.append(sums.log_likelihood + mixture.log_penalty)
         gained = history[-1] - history[-2] if len(history) > 1 else np.inf
         converged = bool(gained <= TOLERANCE * sums.n_rows)
+        converged |= before is not None and sums.leads_where(before)
         if converged or len(history) > max_iterations or settings.clock.leaves_out(what):
             return Climbed(mixture, sums, tuple(history), converged)
-        mixture = mixture.maximised(sums)
+        mixture, before = mixture.maximised(sums), sums
