@@ -9,6 +9,7 @@ from mixoracle.families import GaussianFamily
 from mixoracle.mixtures.merging import (
     CutPieces,
     KnownPieces,
+    gain_of_fewer_labels,
     log_dirichlet_multinomial,
     log_merge_bonus,
     merge_pieces,
@@ -155,6 +156,24 @@ def test_the_probability_of_labels_is_that_of_an_urn(counts, seed):
         urn[label] += 1.0
     found = log_dirichlet_multinomial(np.array(counts, dtype=float))
     assert found == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 500))
+def test_fewer_labels_gain_what_the_probability_does(few, more, n_rows):
+    held = np.zeros(few)
+    held[0] = n_rows
+    wide = np.append(held, np.zeros(more))
+    gain = log_dirichlet_multinomial(held) - log_dirichlet_multinomial(wide)
+    found = gain_of_fewer_labels(float(few + more), float(few), float(held.sum()))
+    assert found == pytest.approx(gain, abs=1e-9)
+
+
+@pytest.mark.parametrize("n_latents", [30, 60, 100, 400])
+def test_of_ever_so_many_labels_the_gain_stays_exact(n_latents):
+    """So many that a row hardly ever has the label of another: each row gains log(3/2)."""
+    many = 2.0**n_latents
+    found = gain_of_fewer_labels(many, many * 2 / 3, 1e4)
+    assert found == pytest.approx(1e4 * np.log(1.5), abs=2e8 / many + 1e-6)
 
 
 @given(st.lists(st.floats(0.5, 500.0), min_size=4, max_size=8))

@@ -68,11 +68,21 @@ def test_very_unequal_weights_and_tiny_components_are_found(seed):
     assert is_same_partition(run(block, seed=seed)[0], truth)
 
 
+@pytest.mark.parametrize("width", [2, 5])
+@pytest.mark.parametrize("times", [0.75, 1.25, 3.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_more_components_than_the_first_cut_has_pieces(seed):
+def test_more_components_than_half_the_first_pieces(seed, times, width):
     rng = np.random.default_rng(seed)
-    n_components = Budget().first_pieces + 8
-    block, truth = separated(rng, n_components, 4000, 2)
+    n_components = int(times * Budget().first_pieces)
+    block, truth = separated(rng, n_components, 100 * n_components, width)
+    assert is_same_partition(run(block, seed=seed)[0], truth)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_small_components_among_many_are_found(seed):
+    rng = np.random.default_rng(seed)
+    weights = np.where(np.arange(40) < 5, 0.1, 1.0)
+    block, truth = separated(rng, 40, 8000, 3, weights / weights.sum())
     assert is_same_partition(run(block, seed=seed)[0], truth)
 
 

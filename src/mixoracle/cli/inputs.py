@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from mixoracle._arrays import without_missing
 from mixoracle.cli.choices import InputChoices, read_families, read_groups, read_types
 from mixoracle.cli.given import Input
 from mixoracle.errors import DataWarning, InvalidInputError
@@ -290,7 +291,7 @@ def _check_usable(observations: Observations) -> list[str]:
         for _ in levels:
             column, title = observations.values[:, place], observations.titles[place]
             place += 1
-            known = column[~np.isnan(column)]
+            known = without_missing(column)
             if not known.size:
                 raise InvalidInputError(
                     f"column {title!r} should hold values; it is empty: leave it out with "

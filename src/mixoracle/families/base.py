@@ -29,7 +29,15 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import Bools, Floats, FrozenArrays, Integers, distinct_patterns, frozen_array
+from mixoracle._arrays import (
+    Bools,
+    Floats,
+    FrozenArrays,
+    Integers,
+    distinct_patterns,
+    frozen_array,
+    rows_of_each,
+)
 from mixoracle.errors import FileFormatError, InvalidInputError
 from mixoracle.settings import Priors
 
@@ -272,11 +280,9 @@ class Patterns:
 
     def with_rows(self) -> Iterator[tuple[Bools, Integers]]:
         """Each pattern that occurs, with its rows; that with nothing seen is passed over."""
-        order = np.argsort(self.which, kind="stable")
-        bounds = np.searchsorted(self.which[order], np.arange(len(self.seen) + 1))
-        for p, pattern in enumerate(self.seen):
-            if pattern.any() and bounds[p] < bounds[p + 1]:
-                yield pattern, order[bounds[p] : bounds[p + 1]]
+        for pattern, rows in zip(self.seen, rows_of_each(self.which, len(self.seen)), strict=True):
+            if pattern.any() and len(rows):
+                yield pattern, rows
 
 
 # None where no value is missing.

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Floats, without_missing
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.registry import LEVELS, NUMBERS, entries, entry, names, purposes
 
@@ -51,7 +49,7 @@ def column_kinds(
     """The family of each column of a variable; what the values cannot be is refused."""
     kinds = []
     for column, with_levels, family in zip(block.T, has_levels, declared, strict=True):
-        seen = column[~np.isnan(column)]
+        seen = without_missing(column)
         if with_levels:
             kinds.append(LEVELS)
         elif family is None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mixoracle._arrays import Floats, Integers, frozen_array
+from mixoracle._arrays import Floats, Integers, frozen_array, rows_of_each
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Patterns, WithMeans
 from mixoracle.families.diagonal import DiagonalPart
@@ -90,10 +90,8 @@ class Ellipsoids(WithMeans):
 
     def _placed(self, standard: Floats, labels: Integers) -> Floats:
         """Standard rows, changed in place to rows of their components."""
-        order = np.argsort(labels, kind="stable")
-        bounds = np.searchsorted(labels[order], np.arange(self.n_components + 1))
-        for j, (mean, factor) in enumerate(zip(self.means, self._factors, strict=True)):
-            members = order[bounds[j] : bounds[j + 1]]
+        own = rows_of_each(labels, self.n_components)
+        for members, mean, factor in zip(own, self.means, self._factors, strict=True):
             standard[members] = standard[members] @ factor.T + mean
         return standard
 

@@ -9,12 +9,11 @@ and their products. The log density is linear in them, and so is that of any of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, cast
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Floats, Integers, rows_of_each
 from mixoracle.families.base import ComponentSet, Prior
 from mixoracle.families.ellipsoids import Ellipsoids, EllipticalPart
 from mixoracle.families.elliptical import EllipticalFamily
@@ -73,10 +72,8 @@ class GaussianFamily(EllipticalFamily):
     def pooled(self, block: Floats, labels: Integers, n_labels: int) -> Floats:
         """The sums of the features of whole rows with each label, without the features."""
         statistics = np.zeros((n_labels, self._end_of_products))
-        order = np.argsort(labels, kind="stable")
-        bounds = np.searchsorted(labels[order], np.arange(n_labels + 1))
-        for label, (begin, end) in enumerate(pairwise(bounds)):
-            own = block[order[begin:end]]
+        for label, rows in enumerate(rows_of_each(labels, n_labels)):
+            own = block[rows]
             products = (own.T @ own)[self._rows, self._columns]
             statistics[label] = np.concatenate([[len(own)], own.sum(axis=0), products])
         return statistics

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from mixoracle._arrays import Bools, Floats, Integers, rows_with_missing
+from mixoracle._arrays import Bools, Floats, Integers, rows_of_each, rows_with_missing
 from mixoracle.assumptions import Verdict
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.tails import tail_error, typical_tails
@@ -117,9 +117,8 @@ class _Tails(NamedTuple):
 def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> _Tails | None:
     """The median over a variable's components of how heavy their tails are."""
     whole = np.flatnonzero(~rows_with_missing(block))
-    order = whole[np.argsort(codes[whole], kind="stable")]
-    inside = np.split(block[order], np.flatnonzero(np.diff(codes[order])) + 1)
-    ratios = [(typical_tails(rows, settings), len(rows)) for rows in inside]
+    inside = rows_of_each(codes[whole])
+    ratios = [(typical_tails(block[whole[rows]], settings), len(rows)) for rows in inside]
     known = [(ratio, n_rows) for ratio, n_rows in ratios if ratio is not None]
     if not known:
         return None

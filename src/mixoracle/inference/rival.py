@@ -31,7 +31,7 @@ from mixoracle.inference import succession
 from mixoracle.inference.densities import log_densities
 from mixoracle.inference.refine import Refinement
 from mixoracle.inference.residuals import some_rows
-from mixoracle.mixtures.merging import CutPieces, merge_pieces, pool, stay_apart
+from mixoracle.mixtures.merging import CutPieces, means_of, merge_pieces, stay_apart
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
 from mixoracle.model.joint_states import codes_of_parents, distinct_rows, numbered
@@ -78,10 +78,7 @@ def check(
             "these data look like a continuous cause: it would explain the dependence better "
             f"than the states do ({figures[1]} against {figures[0]} nats a row), {_UNREAD}"
         )
-    in_time = whole[np.argsort(prepared.rows[whole])][: settings.budget.mixture_rows]
-    seen, states, _ = distinct_rows(refinement.states[in_time])
-    codes = codes_of_parents(seen, adjacency, graph.domain_sizes)
-    gain = succession.gain_of_states((b[in_time] for b in prepared.blocks), states, codes)
+    gain = _gain_in_time(prepared, graph, whole, refinement, settings)
     if gain < 0.0:
         return _failed(
             "these data look like a continuous cause: each row goes on from the one before, and "
@@ -91,6 +88,29 @@ def check(
     return Verdict(
         _NAME, LABEL, True, f"states explain more than a continuous cause would ({more})"
     )
+
+
+def _gain_in_time(
+    prepared: Prepared,
+    graph: Bipartite,
+    whole: Integers,
+    refinement: Refinement,
+    settings: Settings,
+) -> float:
+    """What states explain beyond the row before, by the first whole rows in the order of time.
+
+    A few of them are enough where they leave no doubt.
+    """
+    adjacency = np.asarray(graph.adjacency[prepared.variables])
+    in_time, gain = whole[np.argsort(prepared.rows[whole])], 0.0
+    for at_most in (settings.budget.shape_rows, settings.budget.mixture_rows):
+        rows = in_time[:at_most]
+        seen, states, _ = distinct_rows(refinement.states[rows])
+        codes = codes_of_parents(seen, adjacency, graph.domain_sizes)
+        gain = succession.gain_of_states((b[rows] for b in prepared.blocks), states, codes)
+        if gain > _CLEARLY:
+            break
+    return gain
 
 
 def _explained(
@@ -244,7 +264,7 @@ def _log_joined(
 
 def _nearest_states(rows: Floats, states: Integers, settings: Settings) -> Integers:
     """The state whose mean is nearest to that of each state, by the scatter within states."""
-    means = pool(rows, states, int(states.max()) + 1) / np.bincount(states)[:, None]
+    means = means_of(rows, states, int(states.max()) + 1)
     within = _scatter(rows - means[states])
     within[np.diag_indices_from(within)] += settings.priors.variance_floor
     whitened = np.linalg.solve(np.linalg.cholesky(within), means.T).T

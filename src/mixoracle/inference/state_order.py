@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Floats, Integers, without_missing
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, Joint
 from mixoracle.observations.columns import Levels, spelled_number
@@ -74,7 +74,7 @@ def _scaled_means(components: ComponentSet, prepared: Prepared, observed: int) -
     block, levels = prepared.measured[observed], prepared.observations.levels[observed]
     means = []
     for column, values, numbers in _numeric(components, levels):
-        seen = block[:, column][~np.isnan(block[:, column])]
+        seen = without_missing(block[:, column])
         spread = float(np.std(seen if numbers is None else numbers[seen.astype(np.int64)]))
         if spread > 0 and np.all(np.isfinite(values)):
             means.append(values / spread)

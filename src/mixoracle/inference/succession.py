@@ -19,7 +19,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from mixoracle._arrays import Floats, Integers, column_means
-from mixoracle.mixtures.merging import pool
+from mixoracle.mixtures.merging import means_of
 
 
 def gain_of_states(blocks: Iterable[Floats], states: Integers, codes: Integers) -> float:
@@ -33,15 +33,10 @@ def gain_of_states(blocks: Iterable[Floats], states: Integers, codes: Integers) 
     gain = -_cost(states)
     for block, code, k in zip(blocks, codes.T, n_components, strict=True):
         charge = 0.5 * (k - 1) * block.shape[1] * np.log(n_rows) / n_rows
-        left = block - _means(block, code[states], int(k))
+        own = code[states]
+        left = block - means_of(block, own, int(k))[own]
         gain += max(0.0, _log_fit(left) - charge - _log_fit(block))
     return float(gain)
-
-
-def _means(block: Floats, labels: Integers, n_labels: int) -> Floats:
-    """The mean of each row's component, (N, d)."""
-    counts = np.maximum(1, np.bincount(labels, minlength=n_labels))
-    return np.asarray((pool(block, labels, n_labels) / counts[:, None])[labels])
 
 
 def _log_fit(block: Floats) -> float:

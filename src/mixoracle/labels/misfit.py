@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers, rows_with_missing
+from mixoracle._arrays import Bools, Floats, Integers, rows_of_each, rows_with_missing
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.labels.labelling import Labelling, Rows, log_densities, members
 from mixoracle.labels.together import are_shattered
@@ -103,9 +103,8 @@ def _shares(
     """
     if labelling.joint is None:
         labels = labelling.labels[rows, variable]
-        order = np.argsort(labels, kind="stable")
-        for own in np.split(rows[order], np.cumsum(np.bincount(labels))[:-1]):
-            yield own, np.ones((len(own), 1))
+        for own in rows_of_each(labels):
+            yield rows[own], np.ones((len(own), 1))
     else:
         labels = labelling.joint.labels[:, variable]
         in_each = np.eye(int(labels.max()) + 1)[labels]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Integers
 from mixoracle._checks import n_workers
 from mixoracle._steps import Tell, counted, tell_nobody
+from mixoracle._threads import one_thread
 from mixoracle.labels.labelling import Labelling, Rows, completed
 from mixoracle.mixtures.merging import Merging
 from mixoracle.mixtures.rows import VariableRows
@@ -44,5 +44,5 @@ def _segment_elsewhere(
     variable: VariableRows, max_components: int, seed: int, settings: Settings
 ) -> tuple[Integers, Merging]:
     """Segment in a process of its own, where the caller's limit on threads does not reach."""
-    with threadpool_limits(limits=1):
+    with one_thread():
         return segment(variable, max_components, seed, settings)

@@ -25,7 +25,7 @@ from zlib import crc32
 import numpy as np
 from scipy.stats import chi2
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, without_missing
 from mixoracle.mixtures.columns import Column
 from mixoracle.observations import Observations
 from mixoracle.settings import Settings
@@ -184,7 +184,7 @@ def scattered(block: Floats, rows: Bools) -> Floats:
 
 def _dense_width(values: Floats) -> float:
     """The width of the shortest interval that holds a certain share of the values."""
-    ordered = np.sort(values[~np.isnan(values)])
+    ordered = np.sort(without_missing(values))
     n_inside = max(1, int(_DENSE_SHARE * len(ordered)))
     if len(ordered) <= n_inside:
         return 0.0

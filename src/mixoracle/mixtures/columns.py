@@ -15,7 +15,7 @@ from itertools import groupby
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats
+from mixoracle._arrays import Bools, Floats, without_missing
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
@@ -150,7 +150,7 @@ def declared_families(observations: Observations, families: Families) -> dict[st
 
 def are_counts(values: Floats) -> bool:
     """Whether numbers are counts if there are any: whole, from 0 on, and more than yes and no."""
-    seen = values[~np.isnan(values)]
+    seen = without_missing(values)
     distinct = np.unique(seen)
     return len(distinct) > 2 and distinct[0] >= 0 and np.array_equal(distinct, np.floor(distinct))
 
@@ -192,5 +192,5 @@ def repeated_numbers(columns: Iterable[Column]) -> Repeated:
 def _range(values: Floats, levels: tuple[str, ...] | None) -> tuple[str, str]:
     if levels is not None:
         return (levels[0], levels[-1]) if levels else ("", "")
-    known = values[~np.isnan(values)]
+    known = without_missing(values)
     return f"{known.min():.4g}", f"{known.max():.4g}"

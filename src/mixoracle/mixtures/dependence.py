@@ -9,6 +9,7 @@ Sees linear dependence only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from scipy.stats import chi2, gamma
@@ -57,8 +58,14 @@ def shortened(residual: Floats, codes: Integers, has_missing: Bools) -> Floats:
     them then. Dependence that matters shows in most rows.
     """
     lengths = np.sqrt(row_sums(residual**2))[:, None]
-    most = np.sqrt(chi2.isf(_LONG_ROWS, max(1, residual.shape[1])))
+    most = _usual_length(max(1, residual.shape[1]))
     return whitened(residual * (most / np.maximum(lengths, most)), codes, has_missing)
+
+
+@cache
+def _usual_length(width: int) -> float:
+    """What one normal row in 100 exceeds."""
+    return float(np.sqrt(chi2.isf(_LONG_ROWS, width)))
 
 
 def dependence(

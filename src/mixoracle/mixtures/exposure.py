@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Floats, without_missing
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.choice import Families
 from mixoracle.families.counts import COUNTS
@@ -79,7 +79,7 @@ def find_exposure(observations: Observations, exposure: str, families: Families)
 
 
 def _typical(exposure: Floats, name: str) -> float:
-    seen = exposure[~np.isnan(exposure)]
+    seen = without_missing(exposure)
     if not len(seen):
         raise InvalidInputError(f"the exposure {name!r} has no value in any row; leave it out")
     return float(seen.mean())

@@ -23,13 +23,15 @@ References
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.spatial import KDTree
 from scipy.stats import chi2
 
 from mixoracle._arrays import Bools, Floats, Integers, row_sums, rows_with_missing
 from mixoracle.families.base import Family
-from mixoracle.mixtures.merging import pool
+from mixoracle.mixtures.merging import means_of
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import pieces_of, segment, squared_distances
 from mixoracle.settings import Settings
@@ -64,8 +66,7 @@ def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> 
     distinct, member = _distinct(block[whole])
     if len(distinct) <= settings.priors.rows_per_component:
         return alone, crowd
-    # Twice a χ² variable is the squared distance of two rows of one normal component.
-    reach = float(np.sqrt(2.0 * chi2.ppf(1.0 - settings.priors.false_alarm, block.shape[1])))
+    reach = _reach(settings.priors.false_alarm, block.shape[1])
     left = _apart(distinct @ _whitening(_differences(distinct, settings), settings), reach)
     if not len(left):
         return alone, crowd
@@ -79,6 +80,15 @@ def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> 
         if allowed < len(far) < _MOST * len(block):
             crowd[far] = True
     return alone, crowd
+
+
+@cache
+def _reach(by_chance: float, width: int) -> float:
+    """How far two rows of one component are from each other at most, but for this chance.
+
+    Twice a χ² variable is the squared distance of two rows of one normal component.
+    """
+    return float(np.sqrt(2.0 * chi2.isf(by_chance, width)))
 
 
 def _distinct(block: Floats) -> tuple[Floats, Integers]:
@@ -187,8 +197,7 @@ def _whitening_within(block: Floats, labels: Integers, n_means: int, settings: S
 
     ``n_means`` is how many degrees of freedom their means take.
     """
-    sizes = np.bincount(labels)
-    residual = block - (pool(block, labels, len(sizes)) / sizes[:, None])[labels]
+    residual = block - means_of(block, labels, int(labels.max()) + 1)[labels]
     return _whitening(residual * np.sqrt(len(block) / max(1, len(block) - n_means)), settings)
 
 

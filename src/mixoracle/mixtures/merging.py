@@ -22,15 +22,15 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csc_array
-from scipy.special import gammaln
+from scipy.special import betaln, gammaln
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families import Family, Prior
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.model.joint_states import numbered
 
-# Up to so many columns are added up one by one, which is quicker than making a sparse matrix.
-_FEW_FEATURES = 4
+# Up to so many numbers are counted one by one, which is quicker than making a sparse matrix.
+_FEW_ENTRIES = 4096
 # Nats for each piece that its evidence may rise by at most under the prior of another level: a
 # prior is worth a few rows.
 _PRIOR_IS_WORTH = 50.0
@@ -105,6 +105,20 @@ def log_merge_bonus(first: Floats, second: Floats) -> Floats:
     return np.asarray(gammaln(first + second + 1.0) - gammaln(first + 1.0) - gammaln(second + 1.0))
 
 
+def gain_of_fewer_labels(many: float, few: float, n_rows: float) -> float:
+    """What ``few`` labels instead of ``many`` add to :func:`log_dirichlet_multinomial`.
+
+    But for how many rows have which.
+
+    Examples
+    --------
+    >>> gain_of_fewer_labels(2.0, 1.0, 3.0) == np.log(4.0)
+    True
+    """
+    # Of the logarithms of the Gamma functions of 2^60 joint states no digit would be left.
+    return float(betaln(few, n_rows) - betaln(many, n_rows))
+
+
 def merge_pieces(
     statistics: Floats,
     family: Family,
@@ -116,19 +130,26 @@ def merge_pieces(
     prior = family.prior(statistics)
     best_score, best = -np.inf, None
     for _ in range(pieces.rounds):
-        path, n_expected = _merge_path(statistics, family, prior, pieces, fewest_merges)
-        levels = _score_levels(statistics, family, path, pieces, fewest_merges)
+        path = _merge_path(statistics, family, prior, pieces, fewest_merges)
+        levels = _score_levels(statistics, family, path, pieces)
         chosen = max(levels, key=lambda level: (level.score, -level.n_merges))
         if best is not None and chosen.score <= best_score:
             break
         best_score, prior = chosen.score, chosen.prior
         share = np.exp(np.array([level.score for level in levels]) - chosen.score)
-        groups = _groups_at(path, chosen.n_merges, len(statistics))
+        groups = _groups_at(path.merges, chosen.n_merges, len(statistics))
         best = Merging(groups, prior, float(1.0 / share.sum()))
-        if chosen.n_merges == n_expected:
+        if chosen.n_merges == path.n_expected:
             break  # both priors end at this level, and a search with its own would end there, too
     assert best is not None  # the first round always sets it
     return best
+
+
+def merge_gains(first: Floats, second: Floats, family: Family, prior: Prior) -> Floats:
+    """What the evidence of each two cut pieces gains, (n,), if they are one component."""
+    gain = family.log_evidence(first + second, prior) + log_merge_bonus(first[:, 0], second[:, 0])
+    apart = family.log_evidence(first, prior) + family.log_evidence(second, prior)
+    return np.asarray(gain - apart)
 
 
 def stay_apart(statistics: Floats, nearest: Integers, family: Family) -> Bools:
@@ -136,21 +157,38 @@ def stay_apart(statistics: Floats, nearest: Integers, family: Family) -> Bools:
 
     ``nearest`` (n_pieces,) is the other piece, the likeliest to be of the same component.
     """
-    prior = family.prior(statistics)
-    evidence = family.log_evidence(statistics, prior)
-    gain = family.log_evidence(statistics + statistics[nearest], prior)
-    gain += log_merge_bonus(statistics[:, 0], statistics[nearest, 0])
-    return np.asarray(gain - evidence - evidence[nearest] < -2.0 * _PRIOR_IS_WORTH)
+    gain = merge_gains(statistics, statistics[nearest], family, family.prior(statistics))
+    return np.asarray(gain < -2.0 * _PRIOR_IS_WORTH)
 
 
 def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
     """Add up the statistics of the members of each group: (pieces, f) to (n_groups, f)."""
-    n_pieces = len(groups)
-    if 0 < statistics.shape[1] <= _FEW_FEATURES:
-        columns = [np.bincount(groups, column, n_groups) for column in statistics.T]
-        return np.stack(columns, axis=1)
+    n_pieces, n_features = statistics.shape
+    if statistics.size <= _FEW_ENTRIES:
+        places = groups[:, None] * n_features + np.arange(n_features)
+        sums = np.bincount(places.ravel(), statistics.ravel(), n_groups * n_features)
+        return np.asarray(sums.reshape(n_groups, n_features))
     members = csc_array((np.ones(n_pieces), groups, np.arange(n_pieces + 1)), (n_groups, n_pieces))
     return np.asarray(members @ statistics)
+
+
+def means_of(rows: Floats, groups: Integers, n_groups: int) -> Floats:
+    """The mean of the rows (N, d) in each group, (n_groups, d); 0 where there are none."""
+    sizes = np.bincount(groups, minlength=n_groups)
+    return np.asarray(pool(rows, groups, n_groups) / np.maximum(sizes, 1)[:, None])
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The greedy sequence of merges (kept, absorbed), and what the evidence gained before each.
+
+    After ``n_expected`` merges it is largest under the prior that the path was found with; under
+    the prior of their own only the levels after ``likely`` numbers of merges may be best.
+    """
+
+    merges: list[tuple[int, int]]
+    n_expected: int
+    likely: frozenset[int]
 
 
 def _merge_path(
@@ -159,11 +197,8 @@ def _merge_path(
     prior: Prior,
     pieces: CutPieces | KnownPieces,
     fewest_merges: int,
-) -> tuple[list[tuple[int, int]], int]:
-    """The greedy sequence of merges (kept, absorbed), and after how many the evidence is largest.
-
-    It ends at a single piece, or where so much is lost that no level from there on can be best.
-    """
+) -> _Path:
+    """Merge down to one piece, or until so much is lost that no level from there on is likely."""
     current = statistics.copy()
     evidence = family.log_evidence(current, prior)
     united = np.empty((len(current), len(current)))  # the evidence of each two pieces as one
@@ -178,16 +213,17 @@ def _merge_path(
         current[kept] += current[absorbed]
         evidence[kept] = united[kept, absorbed]
 
-    path: list[tuple[int, int]] = []
-    gained, most, best = 0.0, 0.0, 0
+    tolerated = _PRIOR_IS_WORTH * len(current)
+    merges: list[tuple[int, int]] = []
+    gained = [0.0]
     for kept, absorbed, gain in greedy_merges(len(current), gains, merge, several=True):
-        path.append((kept, absorbed))
-        gained += gain
-        if gained > most or len(path) <= fewest_merges:
-            most, best = gained, len(path)
-        elif most - gained > _PRIOR_IS_WORTH * len(current):
+        merges.append((kept, absorbed))
+        gained.append(gained[-1] + gain)
+        if len(merges) > fewest_merges and max(gained[fewest_merges:]) - gained[-1] > tolerated:
             break
-    return path, best
+    most = max(gained[fewest_merges:])
+    likely = (n for n in range(fewest_merges, len(gained)) if gained[n] >= most - tolerated)
+    return _Path(merges, gained.index(most, fewest_merges), frozenset(likely))
 
 
 @dataclass(frozen=True)
@@ -198,35 +234,26 @@ class _Level:
 
 
 def _score_levels(
-    statistics: Floats,
-    family: Family,
-    path: list[tuple[int, int]],
-    pieces: CutPieces | KnownPieces,
-    fewest_merges: int,
+    statistics: Floats, family: Family, path: _Path, pieces: CutPieces | KnownPieces
 ) -> list[_Level]:
-    """The evidence of the levels of the path under the prior that each level itself suggests."""
+    """The evidence of the likely levels under the prior that each level itself suggests."""
     current = statistics.copy()
     alive = np.ones(len(current), dtype=bool)
-    before_merge = []
-    for kept, absorbed in path:
-        before_merge.append(current[kept].copy())
-        current[kept] += current[absorbed]
-        alive[absorbed] = False
-    numbers = range(len(path), fewest_merges - 1, -1)
     levels: list[Floats] = []
-    for n_merges in numbers:
-        levels.append(current[alive])
+    for n_merges in range(max(path.likely) + 1):
         if n_merges > 0:
-            kept, absorbed = path[n_merges - 1]
-            current[kept] = before_merge[n_merges - 1]
-            alive[absorbed] = True
+            kept, absorbed = path.merges[n_merges - 1]
+            current[kept] += current[absorbed]
+            alive[absorbed] = False
+        if n_merges in path.likely:
+            levels.append(current[alive])
     sizes = np.array([len(level) for level in levels])
     counts = np.concatenate([level[:, 0] for level in levels])
     scores = pieces.level_scores(counts, np.cumsum(sizes) - sizes)
     return [
         _Level(n_merges, evidence + score, prior)
         for n_merges, score, (prior, evidence) in zip(
-            numbers, scores.tolist(), family.own_evidence(levels), strict=True
+            sorted(path.likely), scores.tolist(), family.own_evidence(levels), strict=True
         )
     ]
 

@@ -55,7 +55,7 @@ def _standardised(block: Floats, weight: Floats) -> Floats:
     scatter = (weight[:, None] * centred).T @ centred / n_rows
     values, vectors = np.linalg.eigh(scatter)
     kept = values > max(_FLAT * values[-1], np.finfo(float).tiny)
-    standard = centred @ vectors[:, kept] / np.sqrt(values[kept])
+    standard = centred @ (vectors[:, kept] / np.sqrt(values[kept]))
     return np.asarray(np.clip(standard, -_FAR, _FAR))
 
 

@@ -21,7 +21,7 @@ from zlib import crc32
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, without_missing
 from mixoracle.errors import DataWarning
 from mixoracle.observations import Observations
 
@@ -85,7 +85,7 @@ def rounding_step(column: Floats) -> float:
     >>> rounding_step(np.linspace(3.0, 5.0, 200))
     0.0
     """
-    seen = column[~np.isnan(column)]
+    seen = without_missing(column)
     distinct = np.unique(seen)
     if len(distinct) < 2 or len(distinct) > _MOSTLY_DIFFERENT * len(seen):
         return 0.0
@@ -112,7 +112,7 @@ def repeated_values(column: Floats) -> tuple[float, ...]:
     >>> repeated_values(np.concatenate([np.repeat([2.0, 3.0, 4.0], 30), np.linspace(0, 9, 300)]))
     ()
     """
-    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    values, counts = np.unique(without_missing(column), return_counts=True)
     if len(values) < _FEWEST_DIFFERENT or counts.max() < _STICKS_OUT:
         return ()
     places = np.flatnonzero(counts >= _STICKS_OUT)
@@ -173,5 +173,5 @@ def _has_ties(column: Floats) -> bool:
 
 
 def _hardly_repeats(column: Floats) -> bool:
-    n_different = len(np.unique(column[~np.isnan(column)]))
+    n_different = len(np.unique(without_missing(column)))
     return n_different > max(_FEWEST_DIFFERENT, _MOSTLY_DIFFERENT * len(column))

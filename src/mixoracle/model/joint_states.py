@@ -127,10 +127,11 @@ def distinct_rows(labels: Integers) -> tuple[Integers, Integers, Integers]:
     ([[0, 5], [1, 0]], [1, 0, 1], [1, 2])
     """
     labels = np.asarray(labels, dtype=np.int64)
-    _, first, index, counts = np.unique(
-        _row_codes(labels), return_index=True, return_inverse=True, return_counts=True
-    )
-    return labels[first], index.astype(np.int64, copy=False), counts.astype(np.int64, copy=False)
+    index = numbered(_row_codes(labels))
+    counts = np.bincount(index)
+    any_of = np.empty(len(counts), dtype=np.int64)
+    any_of[index] = np.arange(len(index))
+    return labels[any_of], index, counts.astype(np.int64, copy=False)
 
 
 def _row_codes(labels: Integers) -> Integers:

@@ -24,7 +24,7 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers, row_maxima
+from mixoracle._arrays import Bools, Floats, Integers, row_maxima, rows_of_each
 from mixoracle.model.elimination import Factor
 from mixoracle.model.joint_states import codes_of_parents, n_configurations, states_of_cells
 from mixoracle.model.responsibilities import share_out
@@ -214,10 +214,9 @@ class RowInference:
         if not len(rows):
             return
         patterns, member = np.unique(gaps[rows] < _OPEN, axis=0, return_inverse=True)
-        order = np.argsort(member.ravel(), kind="stable")
-        bounds = np.searchsorted(member.ravel()[order], np.arange(len(patterns) + 1))
-        for place, pattern in enumerate(patterns):
-            some = rows[order[bounds[place] : bounds[place + 1]]]
+        members = rows_of_each(member.ravel(), len(patterns))
+        for pattern, own in zip(patterns, members, strict=True):
+            some = rows[own]
             latents = np.flatnonzero(pattern)
             by_doubt = latents[np.argsort(gaps[np.ix_(some, latents)].mean(axis=0))]
             kept = len(by_doubt)

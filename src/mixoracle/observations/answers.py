@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Floats, without_missing
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.observations.columns import Levels, encode_numbers
 from mixoracle.observations.input_columns import shown
@@ -59,7 +59,7 @@ def with_levels(observations: Observations, places: Sequence[int]) -> Observatio
 
 
 def _are_answers(column: Floats) -> bool:
-    seen = column[~np.isnan(column)]
+    seen = without_missing(column)
     # A few rows usually show that there are too many different numbers; only then is it quick.
     if len(np.unique(seen[: MOST_LEVELS * _ROWS_PER_LEVEL])) > MOST_LEVELS:
         return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Floats, without_missing
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.choosing import read_as
 from mixoracle.observations.columns import (
@@ -228,7 +228,7 @@ def check_cells(
                 "NaN where the value is missing"
             )
         if held is not None:
-            codes = column[~np.isnan(column)]
+            codes = without_missing(column)
             if np.any((codes < 0) | (codes >= len(held)) | (codes != np.floor(codes))):
                 raise InvalidInputError(
                     f"the categorical column {name!r} should hold codes 0 to "

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Floats, without_missing
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.observations.columns import NO_REMARKS, Spelling, is_missing, spelled_number
 from mixoracle.observations.grouping import Choices, as_refs
@@ -75,7 +75,7 @@ _DATE_TYPES = ("date", "datetime", "time", "timedelta", "Timestamp", "Timedelta"
 
 def reason_of_numbers(label: str, numbers: Floats) -> str:
     """Why a column of numbers is no measurement; empty where it may be one."""
-    present = numbers[~np.isnan(numbers)]
+    present = without_missing(numbers)
     distinct = np.unique(present)
     all_different = len(distinct) == len(present)
     whole = bool(np.all(distinct == np.floor(distinct)))

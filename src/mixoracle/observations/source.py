@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats
+from mixoracle._arrays import Bools, Floats, without_missing
 from mixoracle.errors import DataWarning, InvalidInputError
 from mixoracle.model.reading import Repeated, learned_reading
 from mixoracle.observations.choosing import with_description
@@ -228,7 +228,7 @@ class Source:
 
 def _is_standardised(values: Floats) -> bool:
     """Whether all columns have mean 0 and standard deviation 1, but for columns of zeros."""
-    scaled = [column[~np.isnan(column)] for column in values.T if np.nan_to_num(column).any()]
+    scaled = [without_missing(column) for column in values.T if np.nan_to_num(column).any()]
     return bool(scaled) and all(
         len(numbers) > 1 and abs(numbers.mean()) < _ROUNDING and abs(numbers.std() - 1) < _ROUNDING
         for numbers in scaled

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from mixoracle._arrays import Floats
+from mixoracle._arrays import Floats, without_missing
 from mixoracle.errors import InvalidInputError
 from mixoracle.observations.columns import (
     ColumnKind,
@@ -255,7 +255,7 @@ def _kind_ending(name: str, column: Floats, levels: Levels | None, needed: bool)
     if levels is None:
         needed = misleading or bool(reason_of_numbers(name, column))
         return f":{ColumnKind.CONTINUOUS.value}" if needed else ""
-    used = [levels[int(code)] for code in np.unique(column[~np.isnan(column)])]
+    used = [levels[int(code)] for code in np.unique(without_missing(column))]
     if (
         misleading
         or not used

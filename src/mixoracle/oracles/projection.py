@@ -13,10 +13,10 @@ finer ones.
 from __future__ import annotations
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Floats
 from mixoracle._checks import check_whole
+from mixoracle._threads import one_thread
 from mixoracle.families.choice import Families
 from mixoracle.families.product import joined_families
 from mixoracle.labels.labelling import Rows
@@ -80,7 +80,7 @@ class ProjectionOracle(DecodingOracle):
         check_whole("max_starts", max_starts, at_least=1)
         limit = run.components_of_one_variable(prepared.n_samples)
         searched = prepared.for_search()
-        with threadpool_limits(limits=1):
+        with one_thread():
             run.report(Stage.MIXTURE)
             rows = searched.searched_rows(searched.draw(run.settings.budget.mixture_rows, rng))
             variables, coordinates = _as_the_mixture_sees(rows)

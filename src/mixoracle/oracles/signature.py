@@ -19,8 +19,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from mixoracle._threads import one_thread
 from mixoracle.labels.association import Association
 from mixoracle.labels.labelling import Labelling
 from mixoracle.labels.together import share_moved
@@ -57,7 +57,7 @@ class SignatureOracle(DecodingOracle):
         rng = run.generator_of_start(self.random_state)
         run = run.with_own(self.max_components, self.n_jobs, rng)
         # Sums over threads depend on their number; one thread keeps every n_jobs at one answer.
-        with threadpool_limits(limits=1):
+        with one_thread():
             search = Search.of(prepared.for_search(), run)
             if run.resolution is not None and run.resolution != "auto":
                 # Full evidence, as the BIC of the refined model, would choose the finest again.

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.special import ndtri
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, without_missing
 from mixoracle.families.counts import COUNTS
 from mixoracle.mixtures.columns import Column
 from mixoracle.model import LatentModel
@@ -170,7 +170,7 @@ def _effect(
 
 def _mean(column: Floats, is_share: bool) -> tuple[float | None, float | None, float | None]:
     """The mean with its interval; that of a share after Wilson, which stays between 0 and 1."""
-    known = column[~np.isnan(column)]
+    known = without_missing(column)
     n = len(known)
     if n == 0:
         return None, None, None
@@ -227,7 +227,7 @@ def _shares(block: Floats, at: Floats) -> Floats:
 
 def _steps(block: Floats) -> Floats:
     """Where bars of counts begin, with the end of the last one."""
-    known = block[~np.isnan(block)]
+    known = without_missing(block)
     if not len(known):
         return np.array([0.0, 1.0])
     low, high = np.floor(known.min()), np.floor(known.max())
@@ -236,12 +236,12 @@ def _steps(block: Floats) -> Floats:
 
 
 def _bars(block: Floats, at: Floats) -> Floats:
-    known = block[~np.isnan(block)]
+    known = without_missing(block)
     return np.histogram(known, at)[0] / max(len(known), 1)
 
 
 def _grid(block: Floats) -> Floats:
-    known = block[~np.isnan(block)]
+    known = without_missing(block)
     if not len(known):
         return np.linspace(0.0, 1.0, _GRID)
     low, high = np.quantile(known, _TAILS)
@@ -251,7 +251,7 @@ def _grid(block: Floats) -> Floats:
 
 def _curve(block: Floats, at: Floats) -> Floats:
     """A kernel density; the kernel's width follows Silverman's rule of thumb."""
-    known = block[~np.isnan(block)]
+    known = without_missing(block)
     if not len(known):
         return np.zeros(len(at))
     quarter = np.subtract(*np.quantile(known, [0.75, 0.25])) / 1.34
