@@ -200,6 +200,17 @@ def test_equal_components_are_named_with_both_configurations():
     assert verdict.offenders == (("X2", "H1=0, H2=1", "H1=1, H2=1"),)
 
 
+def test_of_many_equal_components_each_is_named_once():
+    """All pairs of 4 096 configurations are eight million."""
+    n_latent = 12
+    adjacency = np.vstack([np.ones(n_latent), np.eye(n_latent)])
+    components = [line_components(np.zeros(2**n_latent)), *[line_components([0, 1])] * n_latent]
+    verdict = nondegeneracy_distinct(make_model(adjacency, (2,) * n_latent, components=components))
+    assert len(verdict.offenders) == 2**n_latent - 1
+    assert len({offender[2] for offender in verdict.offenders}) == 2**n_latent - 1
+    assert {offender[0] for offender in verdict.offenders} == {"X1"}
+
+
 def test_unknown_components_leave_it_open():
     model = make_model(np.eye(2), (2, 2), components=None)
     assert nondegeneracy_distinct(model).holds is None

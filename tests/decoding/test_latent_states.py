@@ -46,6 +46,18 @@ def test_states_of_single_components_merge_to_the_true_ones(drawn, is_same_parti
         assert is_same_partition(merged, states[:, latent])
 
 
+@pytest.mark.parametrize("n_others", [62, 70, 200])
+def test_however_many_other_latents_there_are_states_are_merged(drawn, is_same_partition, n_others):
+    model, table, states = drawn(0)
+    children = list(model.children(0))
+    constant = np.zeros((len(states), n_others), dtype=np.int64)
+    others = Others(constant, (2,) * n_others, np.zeros((model.n_observed, n_others), dtype=bool))
+    each = np.arange(len(states))
+    merged = merge_states(table, others, children, each)
+    every = np.unique(table.labels[:, children], axis=0, return_inverse=True)[1].ravel()
+    assert is_same_partition(merged, every)
+
+
 @pytest.mark.parametrize("seed", range(16))
 def test_merging_stops_where_no_pair_raises_the_evidence_of_the_whole_model(drawn, seed):
     """The gains are sums over what a merge touches; the evidence of everything must agree."""

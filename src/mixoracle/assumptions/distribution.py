@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 
@@ -108,15 +107,20 @@ def nondegeneracy_distinct(model: LatentModel) -> Verdict:
         parents = model.parents(i)
         states = list(np.ndindex(*(model.domain_sizes[j] for j in parents)))
         occurring = np.flatnonzero(model.joint.marginal(parents).table.ravel())
-        first_equal = held.first_equal()
-        for first, second in combinations(map(int, occurring), 2):
-            if first_equal[first] == first_equal[second]:
-                one, two = (state_names(model, parents, states[c]) for c in (first, second))
-                offenders.append((model.observed_names[i], ", ".join(one), ", ".join(two)))
-                sentences.append(
-                    f"the distribution of {model.observed_names[i]} is the same when {listed(one)} "
-                    f"and when {listed(two)}"
-                )
+        # One pair for each state that is like an earlier one: all pairs may be millions.
+        earlier: dict[int, int] = {}
+        for code, same in zip(
+            occurring.tolist(), held.first_equal()[occurring].tolist(), strict=True
+        ):
+            first = earlier.setdefault(same, code)
+            if first == code:
+                continue
+            one, two = (state_names(model, parents, states[c]) for c in (first, code))
+            offenders.append((model.observed_names[i], ", ".join(one), ", ".join(two)))
+            sentences.append(
+                f"the distribution of {model.observed_names[i]} is the same when {listed(one)} "
+                f"and when {listed(two)}"
+            )
     if not offenders:
         message = "Each observed variable tells all states of its parents apart."
         return Verdict(name, label, True, message)

@@ -23,12 +23,11 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from scipy.special import gammaln
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families import Family, Prior
 from mixoracle.mixtures.greedy import greedy_merges
-from mixoracle.mixtures.merging import log_merge_bonus, pool
+from mixoracle.mixtures.merging import gain_of_fewer_labels, log_merge_bonus, pool
 from mixoracle.mixtures.table import ComponentTable
 from mixoracle.model.joint_states import flat, numbered
 
@@ -69,8 +68,11 @@ def merge_states(
     rows = _pooled(table.counts[:, None], others, everyone, begin, n_states)[:, :, 0]
     terms.append(_JointStates(rows))
     # One joint state for each state of the others goes with every merge.
-    n_others, n_rows = prod(others.domain_sizes), float(table.counts.sum())
-    fewer = [_gain_of_fewer_states(k, n_others, n_rows) for k in range(n_states, 1, -1)]
+    n_others, n_rows = float(prod(others.domain_sizes)), float(table.counts.sum())
+    fewer = [
+        gain_of_fewer_labels(k * n_others, (k - 1) * n_others, n_rows)
+        for k in range(n_states, 1, -1)
+    ]
     return numbered(_merge_greedily(terms, n_states, fewer, may_merge)[begin])
 
 
@@ -169,11 +171,3 @@ def _pooled(
     present, code = np.unique(code, return_inverse=True)
     shape = (n_states, len(present), statistics.shape[1])
     return pool(statistics, begin * len(present) + code, shape[0] * shape[1]).reshape(shape)
-
-
-def _gain_of_fewer_states(n_states: int, n_others: int, n_rows: float) -> float:
-    """What one state less adds to the Dirichlet–multinomial of the joint states, counts apart."""
-    before, after = n_states * n_others, (n_states - 1) * n_others
-    return float(
-        gammaln(after) - gammaln(after + n_rows) - gammaln(before) + gammaln(before + n_rows)
-    )

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from math import log, prod
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import expit
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families.base import Family
 from mixoracle.inference.refine import Refinement
-from mixoracle.mixtures.merging import log_merge_bonus, pool
+from mixoracle.mixtures.merging import gain_of_fewer_labels, log_merge_bonus, pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet
 from mixoracle.model.joint_states import codes_of_parents, distinct_rows, flat
@@ -134,9 +134,8 @@ class _Assigned:
         first, second = np.triu_indices(size, 1)
         n_labels = float(prod(self.sizes))
         n_merged, total = n_labels * (size - 1) / size, float(self.counts.sum())
-        constant = gammaln(n_labels) - gammaln(n_labels + total)
-        constant -= gammaln(n_merged) - gammaln(n_merged + total)
-        return np.asarray(constant - log_merge_bonus(held[:, first], held[:, second]).sum(axis=0))
+        constant = gain_of_fewer_labels(n_labels, n_merged, total)
+        return np.asarray(-constant - log_merge_bonus(held[:, first], held[:, second]).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
