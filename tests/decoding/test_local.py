@@ -6,7 +6,7 @@ import pytest
 
 from mixoracle.datasets import sparse_problem
 from mixoracle.decoding.explanation import structure_of
-from mixoracle.decoding.local import LabelledRows, _follows, decode_locally
+from mixoracle.decoding.local import LabelledRows, _follows, decode_locally, explained_by
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.mixtures.merging import pool
 from mixoracle.model.joint_states import codes_of_parents
@@ -166,3 +166,24 @@ def test_what_two_latents_determine_is_no_third_one():
     assert not _follows(2 * both + rng.integers(2, size=500), known, 0.01)
     assert not _follows(rng.integers(2, size=500), known, 0.01)
     assert not _follows(both, [], 0.01)
+
+
+def test_a_latent_in_one_state_in_all_rows_is_none():
+    states = [np.array([0, 1, 0, 1])]
+    assert _follows(np.zeros(4, dtype=np.int64), [], 0.01)
+    assert _follows(np.full(4, 3), states, 0.01)
+    assert not _follows(np.array([0, 1, 1, 0]), [], 0.01)
+
+
+def test_with_fewer_latents_variables_keep_what_explains_them():
+    model, states = drawn(1)
+    rows = labelled(model, states, np.random.default_rng(1))
+    found = decode_locally(rows)
+    kept = np.arange(found.states.shape[1]) > 0
+    fewer = explained_by(rows, found.adjacency[:, kept], found.states[:, kept])
+    assert fewer.states.shape[1] == kept.sum()
+    lost = np.flatnonzero(found.adjacency[:, 0])
+    assert set(lost) <= set(fewer.misfits)
+    others = np.setdiff1d(np.arange(len(kept)), lost)
+    np.testing.assert_array_equal(fewer.adjacency[others], found.adjacency[others][:, kept])
+    assert len(fewer.fitting()) == len(fewer.adjacency) - len(fewer.misfits)

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mixoracle.datasets import paper_problem, sparse_problem
+from mixoracle.datasets import kind_problem, paper_problem, sparse_problem
 from mixoracle.decoding.explanation import structure_of
 from mixoracle.errors import InvalidInputError
 from mixoracle.mixtures.preparation import prepare
@@ -55,7 +55,7 @@ def test_rows_that_were_not_searched_get_their_states_too(budget):
     problem = sparse_problem(5, 15, 2, 1200, random_state=1)
     few = Settings(budget)
     _, answer, run = quick_answer(problem.observations, few)
-    assert len(answer.seen) == 600
+    assert len(answer.labelling.labels) == 600
     states = answer.candidate("signature", run).states(answer.candidate("signature", run).graph)
     assert states.shape == (1200, 5)
     for column in problem.states.T:
@@ -118,7 +118,9 @@ def test_lumps_of_single_variables_are_no_reason_for_thousands_of_joint_states(s
     private = np.eye(8, 2, dtype=bool)
     lumpy = replace(
         right,
-        seen=np.hstack([right.seen[:, :6], lumps]),
+        labelling=replace(
+            right.labelling, labels=np.hstack([right.labelling.labels[:, :6], lumps])
+        ),
         explanation=replace(
             found,
             adjacency=np.hstack([found.adjacency, private]),
@@ -130,3 +132,27 @@ def test_lumps_of_single_variables_are_no_reason_for_thousands_of_joint_states(s
     assert not lumpy.is_only_one(run.settings)
     driven = replace(lumpy.explanation, adjacency=np.ones((8, 5), dtype=bool))
     assert replace(lumpy, explanation=driven).is_only_one(run.settings)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 4])
+def test_overlapping_components_of_many_variables_are_told_apart_by_neighbours(seed):
+    """Hardly two rows have the same labels; how often that works is for bench_neighbours.py."""
+    problem = sparse_problem(6, 36, 3, 4000, random_state=seed, width=2)
+    search, answer, run = quick_answer(problem.observations)
+    assert answer is not None
+    assert answer.corrected
+    alone = LocalAnswer.of(search.prepared, search.rows, search.alone(), run.settings)
+    assert not alone.stands(run.settings)
+    truth = problem.model.bipartite[search.prepared.variables]
+    found = {column.tobytes() for column in answer.explanation.adjacency.T}
+    assert found == {column.tobytes() for column in truth.T}
+
+
+def test_many_joint_states_that_no_fitting_variable_shows_are_no_answer():
+    """Seven of eight variables with labels that nothing explains."""
+    problem = kind_problem(3, 8, 4, 5000, 77000, "mixed")
+    search, answer, run = quick_answer(problem.observations)
+    assert answer is None
+    rough = LocalAnswer.of(search.prepared, search.rows, search.alone(), run.settings)
+    assert rough.n_joint > run.settings.budget.joint_states
+    assert not rough.is_only_one(run.settings)

@@ -28,6 +28,8 @@ from mixoracle.mixtures.merging import pool
 from mixoracle.model.joint_states import flat, numbered_columns
 from mixoracle.settings import Settings
 
+# Children of a latent that show it: what one variable alone shows may be a shape of its components.
+FEWEST_CHILDREN = 2
 # A label that is open to doubt has a say where no other speaks.
 _UNCERTAIN_VOTE = 0.01
 
@@ -67,6 +69,10 @@ class LocalExplanation:
     misfits: tuple[int, ...]
     unexplained: tuple[int, ...]
 
+    def fitting(self) -> Bools:
+        """Γ of the variables whose labels fit."""
+        return np.delete(self.adjacency, self.misfits, axis=0)
+
 
 def decode_locally(rows: LabelledRows, settings: Settings = Settings()) -> LocalExplanation:
     """The latents behind the labels, their states in all rows, and Γ."""
@@ -75,6 +81,15 @@ def decode_locally(rows: LabelledRows, settings: Settings = Settings()) -> Local
     # A variable with few labels has few parents, and less of it can be wrong.
     speaking.sort(key=pairs.n_labels)
     adjacency, states = _distinct_latents(rows, pairs, find_latents(pairs, speaking), settings)
+    return explained_by(rows, adjacency, states, settings)
+
+
+def explained_by(
+    rows: LabelledRows, adjacency: Bools, states: Integers, settings: Settings = Settings()
+) -> LocalExplanation:
+    """What latents with these states (N, m) explain; each was seen where ``adjacency`` says."""
+    adjacency = adjacency.copy()
+    speaking = [i for i, column in enumerate(rows.labels.T) if column.any()]
     sizes = tuple(int(size) for size in states.max(axis=0, initial=0) + 1)
     misfits = []
     for i in speaking:
@@ -129,8 +144,11 @@ def _distinct_latents(
 def _follows(voted: Integers, states: list[Integers], stray_share: float) -> bool:
     """Whether a latent follows from another one, or from the two that it depends on most.
 
-    Two variables with the same two parents have both of them in common, as one part.
+    Two variables with the same two parents have both of them in common, as one part. One that is
+    in the same state in all rows follows from nothing.
     """
+    if np.all(voted == voted[0]):
+        return True
     if not states:
         return False
     known = np.stack(states, axis=1)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, exp_in_place, row_sums
 from mixoracle.labels.tuples import JointComponents
 from mixoracle.mixtures.merging import Merging, pool
 from mixoracle.mixtures.rows import VariableRows
@@ -24,6 +24,9 @@ from mixoracle.model.joint_states import distinct_rows
 Rows = Sequence[VariableRows]
 """The rows that structure is learned from, variable by variable."""
 
+# A label is beyond doubt if it is that of 999 in 1 000 such rows.
+BEYOND_DOUBT = 0.999
+
 
 @dataclass(frozen=True)
 class Labelling:
@@ -33,7 +36,8 @@ class Labelling:
     merged to components. ``features[i]`` (N, f_i) may be added up: rows with missing values are
     completed by the component that they are labelled with. ``joint`` are the components over X
     that the labels make, None until they were looked for or where there are too many to compare.
-    ``alone`` (N, n) are the labels that each variable gave on its own.
+    ``alone`` (N, n) are the labels that each variable gave on its own. ``certain`` (N, n) are the
+    labels that are beyond doubt, None until that was asked.
     """
 
     labels: Integers
@@ -41,6 +45,7 @@ class Labelling:
     features: tuple[Floats, ...]
     alone: Integers
     joint: JointComponents | None = None
+    certain: Bools | None = None
 
 
 def n_labels(labelling: Labelling, variable: int) -> int:
@@ -82,6 +87,21 @@ def log_densities(rows: Rows, labelling: Labelling) -> tuple[Labelling, list[Flo
         variable.log_density(held) for variable, held in zip(rows, components, strict=True)
     ]
     return labelling, densities
+
+
+def most_likely(rows: Rows, labelling: Labelling) -> Labelling:
+    """The labels that are likeliest by each variable alone, and which of them are beyond doubt."""
+    labelling, densities = log_densities(rows, labelling)
+    labels = np.empty_like(labelling.labels)
+    certain = np.empty(labels.shape, dtype=bool)
+    for i, density in enumerate(densities):
+        sizes = np.bincount(labelling.labels[:, i], minlength=density.shape[1])
+        joint = density + np.log(np.maximum(sizes, 0.5))
+        best = joint.argmax(axis=1)
+        joint -= joint[np.arange(len(best)), best][:, None]
+        labels[:, i] = best
+        certain[:, i] = 1.0 / row_sums(exp_in_place(joint)) >= BEYOND_DOUBT
+    return replace(labelling, labels=labels, certain=certain)
 
 
 def members(labelling: Labelling) -> Integers:

@@ -33,17 +33,29 @@ _MOST_WORK = 3e8
 
 def is_family_wrong(rows: Rows, labelling: Labelling, settings: Settings) -> bool:
     """Whether the components of some variable of numbers have another shape than their family."""
-    for i, variable in enumerate(rows):
-        if not variable.shows_shape:
-            continue
-        whole = np.flatnonzero(~rows_with_missing(variable.block))
-        nats = (
-            nats_against_normal(variable.block[some], shares, settings.priors.rows_to_judge)
-            for some, shares in _shares(labelling, i, whole)
-        )
-        if sum(nats) > 0:
-            return True
-    return False
+    return any(
+        _has_other_shape(rows, labelling, i, settings)
+        for i, variable in enumerate(rows)
+        if variable.shows_shape
+    )
+
+
+def is_family_mostly_wrong(rows: Rows, labelling: Labelling, settings: Settings) -> bool:
+    """The same of most variables of numbers: some of many may lack a parent."""
+    judged = [i for i, variable in enumerate(rows) if variable.shows_shape]
+    n_wrong = sum(_has_other_shape(rows, labelling, i, settings) for i in judged)
+    return 2 * n_wrong > len(judged)
+
+
+def _has_other_shape(rows: Rows, labelling: Labelling, place: int, settings: Settings) -> bool:
+    """Whether the components of one variable do not look normal."""
+    block = rows[place].block
+    whole = np.flatnonzero(~rows_with_missing(block))
+    nats = (
+        nats_against_normal(block[some], shares, settings.priors.rows_to_judge)
+        for some, shares in _shares(labelling, place, whole)
+    )
+    return sum(nats) > 0
 
 
 def are_lumps(rows: Rows, alone: Labelling, settings: Settings) -> bool:

@@ -18,9 +18,17 @@ from math import prod
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers, exp_in_place, row_sums, rows_with_missing
-from mixoracle.decoding.local import LabelledRows, LocalExplanation, decode_locally
-from mixoracle.labels.labelling import Labelling, Rows, log_densities
+from mixoracle._arrays import Bools, Integers, rows_with_missing
+from mixoracle._steps import Tell
+from mixoracle.decoding.local import (
+    FEWEST_CHILDREN,
+    LabelledRows,
+    LocalExplanation,
+    decode_locally,
+    explained_by,
+)
+from mixoracle.labels.labelling import Labelling, Rows, most_likely
+from mixoracle.labels.neighbourhood import corrected
 from mixoracle.labels.together import are_shattered
 from mixoracle.mixtures.dependence import dependent_pairs, enough_rows, whitened
 from mixoracle.mixtures.merging import pool
@@ -45,8 +53,6 @@ from mixoracle.oracles.candidate import (
 from mixoracle.oracles.run import Run
 from mixoracle.settings import Settings
 
-# A label is beyond doubt if it is that of 999 in 1 000 such rows.
-_BEYOND_DOUBT = 0.999
 # So many latents are looked at together: one that three others determine is seen.
 _TOGETHER = 4
 
@@ -55,34 +61,63 @@ _TOGETHER = 4
 class LocalAnswer:
     """What pairs of variables say of the ``rows`` of the prepared observations.
 
-    ``labelling`` is that of each variable on its own, ``seen`` (N, n) the most likely label of each
-    row by it.
+    ``labelling`` has the labels that were decoded, each variable's own or, where these were
+    ``corrected``, those that its neighbours gave it.
     """
 
     prepared: Prepared
     rows: Rows
     labelling: Labelling
-    seen: Integers
     explanation: LocalExplanation
+    corrected: bool = False
 
     @classmethod
     def of(
         cls, prepared: Prepared, rows: Rows, alone: Labelling, settings: Settings
     ) -> LocalAnswer:
         """Decode the labels that each variable has on its own."""
-        labelling, densities = log_densities(rows, alone)
-        labels, certain = _most_likely(densities, labelling.labels)
-        explanation = decode_locally(
-            LabelledRows(
-                labels,
-                certain,
-                labelling.features,
-                tuple(variable.family for variable in rows),
-                tuple(merging.prior for merging in labelling.mergings),
-            ),
-            settings,
+        labelling = most_likely(rows, alone)
+        explanation = decode_locally(_labelled_rows(rows, labelling), settings)
+        return cls(prepared, rows, labelling, explanation)
+
+    def with_neighbours(self, max_components: int, settings: Settings, tell: Tell) -> LocalAnswer:
+        """Decode labels that are in question once more, as their neighbours correct them."""
+        labelling = corrected(
+            self.rows, self.labelling, self._in_question(), max_components, settings, tell
         )
-        return cls(prepared, rows, labelling, labels, explanation)
+        explanation = decode_locally(_labelled_rows(self.rows, labelling), settings)
+        found = replace(self, labelling=labelling, explanation=explanation, corrected=True)
+        return found._without_private_latents(settings)
+
+    def _without_private_latents(self, settings: Settings) -> LocalAnswer:
+        """The answer without latents that fewer than two fitting variables have as a parent.
+
+        Labels that are wrong look like a further latent of one variable. It is one if variables
+        that have it as a parent are dependent without it.
+        """
+        found = self.explanation
+        is_shared = found.fitting().sum(axis=0) >= FEWEST_CHILDREN
+        if is_shared.all() or not is_shared.any():
+            return self
+        dependent = self._with_latents(is_shared, settings)._dependent_pairs(settings)
+        for j in np.flatnonzero(~is_shared):
+            children = found.adjacency[:, j]
+            is_shared[j] = dependent[np.ix_(children, children)].any()
+        return self._with_latents(is_shared, settings)
+
+    def _with_latents(self, which: Bools, settings: Settings) -> LocalAnswer:
+        """The answer with these latents only."""
+        found, labelled = self.explanation, _labelled_rows(self.rows, self.labelling)
+        states = numbered_columns(found.states[:, which])
+        explanation = explained_by(labelled, found.adjacency[:, which], states, settings)
+        return replace(self, explanation=explanation)
+
+    def _in_question(self) -> list[int]:
+        """The variables whose labels do not fit, or with a parent that hardly a fitting one has."""
+        adjacency = self.explanation.adjacency
+        few = self.explanation.fitting().sum(axis=0) < FEWEST_CHILDREN
+        alone = np.flatnonzero(adjacency[:, few].any(axis=1)).tolist()
+        return sorted({*self.explanation.misfits, *alone})
 
     def labelled(self) -> Labelling:
         """The labels that the answer gives to the rows."""
@@ -100,12 +135,13 @@ class LocalAnswer:
         variables stay dependent, is left to others to judge; so are the states of a latent that one
         variable alone shows.
         """
-        if self.explanation.unexplained or self.n_joint > settings.budget.joint_states:
+        if self.n_joint > settings.budget.joint_states:
             return False
-        fitting = np.delete(self.explanation.adjacency, self.explanation.misfits, axis=0)
-        if np.any(fitting.sum(axis=0) < 2):
+        if self.explanation.unexplained and not self.corrected:
             return False
-        return self._is_full(settings) and self._explains_all(settings)
+        if np.any(self.explanation.fitting().sum(axis=0) < FEWEST_CHILDREN):
+            return False
+        return self._is_full(settings) and not self._dependent_pairs(settings).any()
 
     def _is_full(self, settings: Settings) -> bool:
         """Whether a few latents together are in every joint state that should be there.
@@ -120,8 +156,8 @@ class LocalAnswer:
                 return False
         return True
 
-    def _explains_all(self, settings: Settings) -> bool:
-        """Whether no two variables are dependent beyond their labels, in some of the rows."""
+    def _dependent_pairs(self, settings: Settings) -> Bools:
+        """Which variables are dependent beyond their states, in some of the rows, (n, n)."""
         codes = self._codes()
         missing = [rows_with_missing(variable.block) for variable in self.rows]
         widths = [variable.embedding.shape[1] for variable in self.rows]
@@ -130,21 +166,23 @@ class LocalAnswer:
             whitened(variable.embedding[some], code, gaps[some])
             for variable, code, gaps in zip(self.rows, codes[some].T, missing, strict=True)
         ]
-        return not dependent_pairs(left, settings.priors)[0].any()
+        return dependent_pairs(left, settings.priors)[0]
 
     def is_only_one(self, settings: Settings) -> bool:
         """Whether there are too many joint states for any other way.
 
-        Labels that fit badly suggest many; so the rows must show that many, too. States that only
-        one variable shows may be lumps of its components, and labels of too few rows suggest a
-        latent behind each variable: they count where no variable depends on another.
+        Labels that fit badly suggest many; so the rows must show that many, too, and variables
+        whose labels are explained. States that only one variable shows may be lumps of its
+        components, and labels of too few rows suggest a latent behind each variable: they count
+        where no variable depends on another.
         """
-        if not are_shattered(self.seen, settings):
+        if not are_shattered(self.labelling.labels, settings):
             return False
-        n_children = self.explanation.adjacency.sum(axis=0)
+        found = self.explanation
+        n_children = np.delete(found.adjacency, found.unexplained, axis=0).sum(axis=0)
         sizes = np.array(self.explanation.domain_sizes, dtype=np.int64)
         n_shared = prod(sizes[n_children > 1].tolist())
-        if n_shared > settings.budget.joint_states and np.median(n_children) > 1:
+        if n_shared > settings.budget.compared and np.median(n_children) > 1:
             return True
         if self.n_joint <= settings.budget.joint_states:
             return False
@@ -160,7 +198,7 @@ class LocalAnswer:
         counts = DecodedCounts(
             graph,
             weights_of(found.states, found.domain_sizes),
-            distinct_rows(self.seen[:, back])[0],
+            distinct_rows(self.labelling.labels[:, back])[0],
             certainty,
             Rivals((graph,), (0.0,)),
         )
@@ -236,7 +274,7 @@ class LocalAnswer:
         repairs = []
         for i in self.explanation.misfits:
             name = prepared.observations.names[prepared.variables[i]]
-            seen = int(self.seen[:, i].max()) + 1
+            seen = int(self.labelling.labels[:, i].max()) + 1
             fitting = f"{n_codes[i]} fit with the others"
             if seen == n_codes[i]:
                 fitting = "but they do not follow the causes in all rows"
@@ -244,14 +282,13 @@ class LocalAnswer:
         return tuple(sorted(repairs))
 
 
-def _most_likely(densities: list[Floats], labels: Integers) -> tuple[Integers, Bools]:
-    """The most likely label of each row in each variable (N, n), and whether it is beyond doubt."""
-    likely, certain = np.empty_like(labels), np.empty(labels.shape, dtype=bool)
-    for i, density in enumerate(densities):
-        sizes = np.bincount(labels[:, i], minlength=density.shape[1])
-        joint = density + np.log(np.maximum(sizes, 0.5))
-        best = joint.argmax(axis=1)
-        joint -= joint[np.arange(len(best)), best][:, None]
-        likely[:, i] = best
-        certain[:, i] = 1.0 / row_sums(exp_in_place(joint)) >= _BEYOND_DOUBT
-    return likely, certain
+def _labelled_rows(rows: Rows, labelling: Labelling) -> LabelledRows:
+    """Labels, and which of them are beyond doubt, as the decoder sees them."""
+    assert labelling.certain is not None
+    return LabelledRows(
+        labelling.labels,
+        labelling.certain,
+        labelling.features,
+        tuple(variable.family for variable in rows),
+        tuple(merging.prior for merging in labelling.mergings),
+    )

@@ -26,7 +26,12 @@ from mixoracle.decoding.evidence import score
 from mixoracle.families.submixture import Subcomponents
 from mixoracle.labels.association import Association
 from mixoracle.labels.labelling import Labelling, Rows
-from mixoracle.labels.misfit import are_cut_through, are_lumps, is_family_wrong
+from mixoracle.labels.misfit import (
+    are_cut_through,
+    are_lumps,
+    is_family_mostly_wrong,
+    is_family_wrong,
+)
 from mixoracle.labels.single import label_each
 from mixoracle.labels.together import are_shattered, settle
 from mixoracle.mixtures.preparation import Prepared
@@ -96,11 +101,16 @@ class Search:
         self.run.report(Stage.PAIRING)
         settings = self.run.settings
         answer = LocalAnswer.of(self.prepared, self.rows, alone, settings)
+        is_shattered = are_shattered(answer.labelling.labels, settings)
+        if is_shattered and not answer.stands(settings):
+            tell = steps_of(Stage.PAIRING, self.run.report)
+            answer = answer.with_neighbours(self._limit, settings, tell)
         if not (answer.stands(settings) or answer.is_only_one(settings)):
             return None
         if self.run.wanted.distance(answer.explanation.domain_sizes):
             return None
-        return None if is_family_wrong(self.rows, answer.labelled(), settings) else answer
+        is_wrong = is_family_mostly_wrong if is_shattered else is_family_wrong
+        return None if is_wrong(self.rows, answer.labelled(), settings) else answer
 
     def at(self, resolution: float) -> Decoded:
         """The answer at one resolution."""
