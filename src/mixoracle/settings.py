@@ -61,6 +61,9 @@ class Budget:
     tuples: int = 1_500
     # Rounds in which labels and components over X correct each other.
     label_rounds: int = 2
+    # Variables that together correct the labels of another one: its parents, seldom more than three
+    # or four, show in so many.
+    neighbours: int = 4
     # Rounds of everything else that ends by itself, as a rule sooner: rows with missing values,
     # components over X among the joint states.
     rounds: int = 5

@@ -84,17 +84,17 @@ def test_neighbours_show_the_parents_and_little_besides():
         ],
         axis=1,
     )
-    assert sorted(_Information(labels).neighbours(0)) == [2, 4]
-    assert _Information(labels[:, [0, 1, 3]]).neighbours(0) == []
+    assert sorted(_Information(labels).neighbours(0, 4)) == [2, 4]
+    assert _Information(labels[:, [0, 1, 3]]).neighbours(0, 4) == []
     # Where nothing else shows a parent, one with others besides is better than none.
-    assert sorted(_Information(labels[:, [0, 1, 4, 5]]).neighbours(0)) == [2, 3]
+    assert sorted(_Information(labels[:, [0, 1, 4, 5]]).neighbours(0, 4)) == [2, 3]
 
 
 def test_a_copy_is_the_only_neighbour_that_is_needed():
     rng = np.random.default_rng(1)
     own = rng.integers(4, size=2000)
     labels = np.stack([own, own, own, rng.integers(3, size=2000)], axis=1)
-    assert _Information(labels).neighbours(0) == [1]
+    assert _Information(labels).neighbours(0, 4) == [1]
 
 
 @pytest.mark.parametrize("n_codes", [2, 10, 40])

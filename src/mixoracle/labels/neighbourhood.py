@@ -33,8 +33,6 @@ from mixoracle.mixtures.merging import Merging
 from mixoracle.model.joint_states import numbered
 from mixoracle.settings import Settings
 
-# Neighbours of a variable at most: its parents, seldom more than three or four, show in so many.
-_NEIGHBOURS = 4
 # Of those that say most on their own, so many are looked at beside the ones chosen already.
 _CANDIDATES = 16
 # Nats a row that a further neighbour has to say about a variable: one row in a hundred with a wrong
@@ -63,7 +61,7 @@ def corrected(
     for variable in counted(which, len(which), tell):
         if settings.clock.leaves_out("labels that neighbours correct"):
             break
-        near = [variable, *information.neighbours(variable)]
+        near = [variable, *information.neighbours(variable, settings.budget.neighbours)]
         found = _among(rows, labelling, near, some, max_components, settings)
         if found is not None:
             shares, mergings[variable] = found
@@ -113,19 +111,19 @@ class _Information:
     def __init__(self, labels: Integers) -> None:
         self._labels = [numbered(column) for column in labels.T]
 
-    def neighbours(self, variable: int) -> list[int]:
+    def neighbours(self, variable: int, at_most: int) -> list[int]:
         """The others that say most about a variable and least besides, one after another."""
         chosen: list[int] = []
         known = np.zeros(len(self._labels[variable]), dtype=np.int64)
         left = [j for j, held in enumerate(self._labels) if j != variable and held.any()]
-        while left and len(chosen) < _NEIGHBOURS:
+        while left and len(chosen) < at_most:
             said = np.array([self._said(variable, j, known) for j in left])
             worth = said[:, 0] ** 2 / said[:, 1]
             best = int(worth.argmax())
             if said[best, 0] < _LITTLE:
                 break
             chosen.append(left[best])
-            known = numbered(known * (self._n_labels(left[best])) + self._labels[left[best]])
+            known = self._with(known, left[best])
             order = np.argsort(-worth, kind="stable")[: _CANDIDATES + 1]
             left = [left[place] for place in order.tolist() if place != best]
         return chosen
@@ -136,10 +134,14 @@ class _Information:
         In nats a row; what they say at all is never quite nothing.
         """
         own, n_own = self._labels[variable], self._n_labels(variable)
-        with_other = numbered(known * self._n_labels(other) + self._labels[other])
+        with_other = self._with(known, other)
         before, after = _entropy(known), _entropy(with_other)
         about = _entropy(known * n_own + own) - before - _entropy(with_other * n_own + own) + after
         return max(about, 0.0), max(after - before, _LITTLE)
+
+    def _with(self, known: Integers, other: int) -> Integers:
+        """What is known (N,) and another's labels, as one number for each row."""
+        return numbered(known * self._n_labels(other) + self._labels[other])
 
     def _n_labels(self, variable: int) -> int:
         return int(self._labels[variable].max()) + 1

@@ -102,7 +102,9 @@ class Search:
         settings = self.run.settings
         answer = LocalAnswer.of(self.prepared, self.rows, alone, settings)
         is_shattered = are_shattered(answer.labelling.labels, settings)
-        if is_shattered and not answer.stands(settings):
+        # Of few variables all are neighbours, and correct each other together.
+        has_others = is_shattered or len(self.rows) > 2 * settings.budget.neighbours
+        if has_others and not answer.stands(settings):
             tell = steps_of(Stage.PAIRING, self.run.report)
             answer = answer.with_neighbours(self._limit, settings, tell)
         if not (answer.stands(settings) or answer.is_only_one(settings)):
