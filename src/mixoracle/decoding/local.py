@@ -111,6 +111,18 @@ def explained_by(
     )
 
 
+def shares_off(rows: LabelledRows, found: LocalExplanation) -> Floats:
+    """The share (n,) of each variable's labels that are not the commonest of their configuration.
+
+    Only labels beyond doubt count.
+    """
+    shares = np.zeros(len(found.adjacency))
+    for i, parents in enumerate(found.adjacency):
+        _, table = _labels_by_configuration(rows, i, parents, found.states, found.domain_sizes)
+        shares[i] = 1.0 - table.max(axis=1).sum() / max(1, table.sum())
+    return shares
+
+
 def _distinct_latents(
     rows: LabelledRows, pairs: LabelPairs, parts: list[CommonPart], settings: Settings
 ) -> tuple[Bools, Integers]:

@@ -26,6 +26,7 @@ from mixoracle.decoding.local import (
     LocalExplanation,
     decode_locally,
     explained_by,
+    shares_off,
 )
 from mixoracle.labels.labelling import Labelling, Rows, most_likely
 from mixoracle.labels.neighbourhood import corrected
@@ -93,16 +94,21 @@ class LocalAnswer:
         """The answer without latents that fewer than two fitting variables have as a parent.
 
         Labels that are wrong look like a further latent of one variable. It is one if variables
-        that have it as a parent are dependent without it.
+        that have it as a parent are dependent without it, or if one of them fits, and the others
+        leave its labels open.
         """
         found = self.explanation
         is_shared = found.fitting().sum(axis=0) >= FEWEST_CHILDREN
         if is_shared.all() or not is_shared.any():
             return self
-        dependent = self._with_latents(is_shared, settings)._dependent_pairs(settings)
+        without = self._with_latents(is_shared, settings)
+        dependent = without._dependent_pairs(settings)
+        off = shares_off(_labelled_rows(self.rows, self.labelling), without.explanation)
+        is_open = off > settings.priors.left_out_share
+        is_open[list(found.misfits)] = False
         for j in np.flatnonzero(~is_shared):
             children = found.adjacency[:, j]
-            is_shared[j] = dependent[np.ix_(children, children)].any()
+            is_shared[j] = dependent[np.ix_(children, children)].any() or is_open[children].any()
         return self._with_latents(is_shared, settings)
 
     def _with_latents(self, which: Bools, settings: Settings) -> LocalAnswer:
