@@ -6,7 +6,13 @@ import pytest
 
 from mixoracle.datasets import sparse_problem
 from mixoracle.decoding.explanation import structure_of
-from mixoracle.decoding.local import LabelledRows, _follows, decode_locally, explained_by
+from mixoracle.decoding.local import (
+    LabelledRows,
+    _follows,
+    decode_locally,
+    explained_by,
+    left_open,
+)
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.mixtures.merging import pool
 from mixoracle.model.joint_states import codes_of_parents
@@ -187,3 +193,23 @@ def test_with_fewer_latents_variables_keep_what_explains_them():
     others = np.setdiff1d(np.arange(len(kept)), lost)
     np.testing.assert_array_equal(fewer.adjacency[others], found.adjacency[others][:, kept])
     assert len(fewer.fitting()) == len(fewer.adjacency) - len(fewer.misfits)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_latents_leave_open_of_labels(seed):
+    model, states = drawn(seed)
+    rng = np.random.default_rng(seed)
+    rows = labelled(model, states, rng)
+    found = decode_locally(rows)
+    np.testing.assert_allclose(left_open(rows, found), 0.0, atol=1e-12)
+    n_labels = rows.labels[:, 0].max() + 1
+    more = rng.integers(2, size=len(rows.labels))
+    labels = rows.labels.copy()
+    labels[:, 0] += n_labels * more
+    off = left_open(replace(rows, labels=labels), found)
+    shares = np.bincount(labels[:, 0]) / len(labels)
+    assert off[0] == pytest.approx(np.log(2.0) / -(shares @ np.log(shares)), abs=1e-3)
+    np.testing.assert_allclose(off[1:], 0.0, atol=1e-12)
+    unsure = rows.certain.copy()
+    unsure[more > 0, 0] = False
+    assert left_open(replace(rows, labels=labels, certain=unsure), found)[0] < 1e-12

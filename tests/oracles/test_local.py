@@ -156,3 +156,15 @@ def test_many_joint_states_that_no_fitting_variable_shows_are_no_answer():
     rough = LocalAnswer.of(search.prepared, search.rows, search.alone(), run.settings)
     assert rough.n_joint > run.settings.budget.joint_states
     assert not rough.is_only_one(run.settings)
+
+
+@pytest.mark.parametrize("seed", [2, 17, 20, 26])
+def test_a_latent_of_one_variable_is_kept_where_its_labels_fit_and_others_leave_them_open(seed):
+    problem = sparse_problem(12, 24, 2, 2000, random_state=seed)
+    assert (problem.model.bipartite.sum(axis=0) == 1).any()
+    search, answer, _ = quick_answer(problem.observations)
+    assert answer is not None
+    assert answer.corrected
+    truth = problem.model.bipartite[search.prepared.variables]
+    found = {column.tobytes() for column in answer.explanation.adjacency.T}
+    assert found == {column.tobytes() for column in truth.T}

@@ -111,16 +111,24 @@ def explained_by(
     )
 
 
-def shares_off(rows: LabelledRows, found: LocalExplanation) -> Floats:
-    """The share (n,) of each variable's labels that are not the commonest of their configuration.
+def left_open(rows: LabelledRows, found: LocalExplanation) -> Floats:
+    """The share (n,) of the entropy of each variable's labels that its configuration leaves.
 
     Only labels beyond doubt count.
     """
     shares = np.zeros(len(found.adjacency))
     for i, parents in enumerate(found.adjacency):
         _, table = _labels_by_configuration(rows, i, parents, found.states, found.domain_sizes)
-        shares[i] = 1.0 - table.max(axis=1).sum() / max(1, table.sum())
+        total = _entropy(table.sum(axis=0))
+        if total > 0:
+            shares[i] = (_entropy(table) - _entropy(table.sum(axis=1))) / total
     return shares
+
+
+def _entropy(counts: Integers) -> float:
+    """The entropy of rows with these counts, in nats."""
+    seen = counts[counts > 0] / max(1, counts.sum())
+    return float(-(seen @ np.log(seen)))
 
 
 def _distinct_latents(

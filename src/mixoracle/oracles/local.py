@@ -26,7 +26,7 @@ from mixoracle.decoding.local import (
     LocalExplanation,
     decode_locally,
     explained_by,
-    shares_off,
+    left_open,
 )
 from mixoracle.labels.labelling import Labelling, Rows, most_likely
 from mixoracle.labels.neighbourhood import corrected
@@ -54,6 +54,9 @@ from mixoracle.oracles.candidate import (
 from mixoracle.oracles.run import Run
 from mixoracle.settings import Settings
 
+# The share of the entropy of labels beyond which others leave them open: a label more among five
+# leaves a tenth, a latent of its own a third and more.
+_OPEN = 0.25
 # So many latents are looked at together: one that three others determine is seen.
 _TOGETHER = 4
 
@@ -103,8 +106,7 @@ class LocalAnswer:
             return self
         without = self._with_latents(is_shared, settings)
         dependent = without._dependent_pairs(settings)
-        off = shares_off(_labelled_rows(self.rows, self.labelling), without.explanation)
-        is_open = off > settings.priors.left_out_share
+        is_open = left_open(_labelled_rows(self.rows, self.labelling), without.explanation) > _OPEN
         is_open[list(found.misfits)] = False
         for j in np.flatnonzero(~is_shared):
             children = found.adjacency[:, j]
