@@ -88,6 +88,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--regime", choices=REGIMES, action="append", help="these instead of all")
     choices = parser.parse_args(argv)
     seeds = range(choices.first_seed, choices.first_seed + choices.seeds)
     print(
@@ -95,7 +96,7 @@ def main(argv: list[str] | None = None) -> None:
         f"{'median s':>10}{'max s':>8}{'wrong, doubted':>16}{'right, believed':>17}"
     )
     everything: list[Outcome] = []
-    for regime in REGIMES:
+    for regime in choices.regime or REGIMES:
         for size in SIZES:
             outcomes = Parallel(n_jobs=choices.jobs)(
                 delayed(run)(regime, size, seed) for seed in seeds

@@ -19,7 +19,7 @@ import numpy as np
 from mixoracle._arrays import Bools, Integers
 from mixoracle.decoding.explanation import Proposal
 from mixoracle.decoding.parents import join_twins
-from mixoracle.model import CPDAG, Bipartite, LatentModel
+from mixoracle.model import CPDAG, Bipartite, JointTable, LatentModel
 from mixoracle.model.joint_states import numbered_columns
 from mixoracle.solving import Alternative, Solution, Solver
 from mixoracle.structure import can_average, close_classes
@@ -67,7 +67,12 @@ def one_thing_else(
     solution = solutions[0]
     held: list[Alternative] = []
     if solution.passes is None:  # else its BIC is that of rows that are not at hand
-        held += _refined(replace(solver, prepared=solution.prepared), solutions, drives, build)
+        iterations, budget = solver.max_iterations, solver.run.settings.budget
+        if not isinstance(solution.refinement.joint, JointTable):
+            # With so many joint states an iteration takes long, and one change needs but a few.
+            iterations = min(iterations, budget.em_short)
+        own = replace(solver, prepared=solution.prepared, max_iterations=iterations)
+        held += _refined(own, solutions, drives, build)
     if search.step in _BY_SCORE:
         held += _classes(solution, model)
     return tuple(sorted(held, key=lambda other: other.bic_gap))
