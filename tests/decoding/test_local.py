@@ -12,6 +12,7 @@ from mixoracle.decoding.local import (
     decode_locally,
     explained_by,
     left_open,
+    merged_states,
 )
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.mixtures.merging import pool
@@ -213,3 +214,25 @@ def test_what_latents_leave_open_of_labels(seed):
     unsure = rows.certain.copy()
     unsure[more > 0, 0] = False
     assert left_open(replace(rows, labels=labels, certain=unsure), found)[0] < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_states_of_one_more_latent_are_those_that_its_children_tell_apart(seed, is_same_partition):
+    model, states = drawn(seed)
+    rows = labelled(model, states, np.random.default_rng(seed))
+    found = decode_locally(rows)
+    j = int(found.adjacency.sum(axis=0).argmax())
+    children = np.flatnonzero(found.adjacency[:, j])
+    others = np.arange(found.states.shape[1]) != j
+    known = replace(
+        found,
+        adjacency=found.adjacency[:, others],
+        states=found.states[:, others],
+        domain_sizes=tuple(np.delete(found.domain_sizes, j).tolist()),
+    )
+    # As it is seen first: with the states of another parent of one of its children.
+    widest = children[found.adjacency[children].sum(axis=1).argmax()]
+    begin = rows.labels[:, widest]
+    assert is_same_partition(merged_states(rows, known, children, begin), found.states[:, j])
+    noise = np.random.default_rng(seed).integers(3, size=len(begin))
+    assert merged_states(rows, found, children, noise).max() == 0

@@ -22,10 +22,12 @@ import numpy as np
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.common_parts import CommonPart, LabelPairs, find_latents
 from mixoracle.decoding.explanation import Proposal
+from mixoracle.decoding.latent_states import Others, merge_states
 from mixoracle.decoding.parents import Groupings, best_parents, join_twins, rows_in_minority
 from mixoracle.families import Family, Prior
 from mixoracle.mixtures.merging import pool
-from mixoracle.model.joint_states import flat, numbered_columns
+from mixoracle.mixtures.table import ComponentTable
+from mixoracle.model.joint_states import distinct_rows, flat, numbered_columns
 from mixoracle.settings import Settings
 
 # Children of a latent that show it: what one variable alone shows may be a shape of its components.
@@ -109,6 +111,31 @@ def explained_by(
     return LocalExplanation(
         adjacency, sizes, states, tuple(sorted(misfits)), tuple(sorted(unexplained))
     )
+
+
+def merged_states(
+    rows: LabelledRows, known: LocalExplanation, children: Integers, begin: Integers
+) -> Integers:
+    """The states (N,) of one more latent, merged while the evidence of its children rises.
+
+    ``begin`` (N,) are its states as they were seen; of the latents that are ``known`` only those
+    matter that the children have as parents.
+    """
+    adjacency = known.adjacency[children]
+    parents = np.flatnonzero(adjacency.any(axis=0))
+    together = [rows.labels[:, children], known.states[:, parents], begin[:, None]]
+    seen, member, counts = distinct_rows(np.hstack(together))
+    labels, states = seen[:, : len(children)], seen[:, len(children) :]
+    table = ComponentTable(
+        labels,
+        tuple(pool(rows.features[i], member, len(seen)) for i in children),
+        tuple(rows.families[i] for i in children),
+        tuple(rows.priors[i] for i in children),
+        counts.astype(np.float64),
+    )
+    sizes = tuple(known.domain_sizes[j] for j in parents)
+    others = Others(states[:, :-1], sizes, adjacency[:, parents])
+    return merge_states(table, others, range(len(children)), states[:, -1])[member]
 
 
 def left_open(rows: LabelledRows, found: LocalExplanation) -> Floats:

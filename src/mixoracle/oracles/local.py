@@ -27,6 +27,7 @@ from mixoracle.decoding.local import (
     decode_locally,
     explained_by,
     left_open,
+    merged_states,
 )
 from mixoracle.labels.labelling import Labelling, Rows, most_likely
 from mixoracle.labels.neighbourhood import corrected
@@ -98,26 +99,35 @@ class LocalAnswer:
 
         Labels that are wrong look like a further latent of one variable. It is one if variables
         that have it as a parent are dependent without it, or if one of them fits, and the others
-        leave its labels open.
+        leave its labels open. Its states are then those that its children tell apart.
         """
-        found = self.explanation
+        found, labelled = self.explanation, _labelled_rows(self.rows, self.labelling)
         is_shared = found.fitting().sum(axis=0) >= FEWEST_CHILDREN
         if is_shared.all() or not is_shared.any():
             return self
-        without = self._with_latents(is_shared, settings)
-        dependent = without._dependent_pairs(settings)
-        is_open = left_open(_labelled_rows(self.rows, self.labelling), without.explanation) > _OPEN
+        answer = self._with_latents(
+            found.adjacency[:, is_shared], found.states[:, is_shared], settings
+        )
+        dependent = answer._dependent_pairs(settings)
+        is_open = left_open(labelled, answer.explanation) > _OPEN
         is_open[list(found.misfits)] = False
-        for j in np.flatnonzero(~is_shared):
-            children = found.adjacency[:, j]
-            is_shared[j] = dependent[np.ix_(children, children)].any() or is_open[children].any()
-        return self._with_latents(is_shared, settings)
+        # What many variables show first: fewer of them may show the same once more.
+        for j in sorted(np.flatnonzero(~is_shared), key=lambda j: -found.adjacency[:, j].sum()):
+            children = np.flatnonzero(found.adjacency[:, j])
+            if not (dependent[np.ix_(children, children)].any() or is_open[children].any()):
+                continue
+            known = answer.explanation
+            column = merged_states(labelled, known, children, found.states[:, j])
+            if column.max() > 0:
+                adjacency = np.column_stack([known.adjacency, found.adjacency[:, j]])
+                states = np.column_stack([known.states, column])
+                answer = answer._with_latents(adjacency, states, settings)
+        return answer
 
-    def _with_latents(self, which: Bools, settings: Settings) -> LocalAnswer:
-        """The answer with these latents only."""
-        found, labelled = self.explanation, _labelled_rows(self.rows, self.labelling)
-        states = numbered_columns(found.states[:, which])
-        explanation = explained_by(labelled, found.adjacency[:, which], states, settings)
+    def _with_latents(self, adjacency: Bools, states: Integers, settings: Settings) -> LocalAnswer:
+        """The answer that latents with these states give; each was seen where Γ says."""
+        labelled = _labelled_rows(self.rows, self.labelling)
+        explanation = explained_by(labelled, adjacency, numbered_columns(states), settings)
         return replace(self, explanation=explanation)
 
     def _in_question(self) -> list[int]:
