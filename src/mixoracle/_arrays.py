@@ -189,6 +189,34 @@ def column_means(table: Floats) -> Floats:
     return np.asarray(np.ones(len(table)) @ table / len(table))
 
 
+def column_moments(table: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each column (N, k), of the values that are not missing.
+
+    Examples
+    --------
+    >>> [held.tolist() for held in column_moments(np.array([[1.0, 3.0], [5.0, np.nan]]))]
+    [[3.0, 3.0], [2.0, 0.0]]
+    """
+    if np.isnan(table).any():
+        return np.nanmean(table, axis=0), np.nanstd(table, axis=0)
+    columns = np.ascontiguousarray(table.T)  # each in one piece: several times as quick
+    means = columns.mean(axis=1)
+    columns -= means[:, None]
+    return means, np.sqrt((columns * columns).mean(axis=1))
+
+
+def column_ranges(table: Floats) -> tuple[Floats, Floats]:
+    """The smallest and the largest number of each column (N, k); NaN where all are missing.
+
+    Examples
+    --------
+    >>> [held.tolist() for held in column_ranges(np.array([[1.0, np.nan], [5.0, 2.0]]))]
+    [[1.0, 2.0], [5.0, 2.0]]
+    """
+    columns = np.ascontiguousarray(table.T)
+    return np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
+
+
 def without_missing(values: Floats) -> Floats:
     """The values of an array that are not missing, (n,); the array itself if none is.
 

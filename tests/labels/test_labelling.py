@@ -84,7 +84,8 @@ class TestQuestions:
 
     def test_missing_values_are_completed_by_rows_with_the_same_label(self, blobs_with_missing):
         rows, labelling = blobs_with_missing.rows, blobs_with_missing.single
-        again, densities = log_densities(rows, labelling)
+        again, of_each = log_densities(rows, labelling)
+        densities = list(of_each)
         assert again is not labelling
         for place, variable in enumerate(rows):
             missing = np.isnan(variable.block).any(axis=1)

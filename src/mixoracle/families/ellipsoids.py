@@ -8,7 +8,7 @@ spread each missing value over all coordinates.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from mixoracle._arrays import Floats, Integers, frozen_array, rows_of_each
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.base import Patterns, WithMeans
 from mixoracle.families.diagonal import DiagonalPart
+from mixoracle.families.products import squared_distance, with_products
 from mixoracle.families.units import Columns, NumberPart
 from mixoracle.settings import Priors
 
@@ -100,22 +101,41 @@ def _squared_distances(
     block: Floats, means: Floats, factors: NDArray[Any]
 ) -> tuple[Floats, Floats]:
     """Squared Mahalanobis distances (N, k) by Cholesky factors, and half their log volumes (k,)."""
-    n_components, width = means.shape
     # Around the middle of the means: far away from 0, differences would lose their digits.
-    middle = means.mean(axis=0)
-    whitening = np.linalg.inv(factors)
-    # One coordinate of all components after the other, rows last: so they add up quickest.
-    centres = np.einsum("kij,kj->ik", whitening, means - middle).reshape(-1, 1)
-    whitening = whitening.transpose(1, 0, 2).reshape(width * n_components, width)
-    squared = np.empty((len(block), n_components))
-    step = max(1, _ENTRIES // len(centres))
+    middle, whitening = means.mean(axis=0), np.linalg.inv(factors)
+    made = _by_products if block.shape[1] <= MAX_WIDTH else _by_whitening
+    distances, n_numbers = made(means - middle, whitening)
+    squared = np.empty((len(block), len(means)))
+    step = max(1, _ENTRIES // n_numbers)
     for begin in range(0, len(block), step):
         rows = slice(begin, begin + step)
-        whitened = whitening @ (block[rows] - middle).T
+        squared[rows] = distances(block[rows] - middle)
+    return squared, np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+
+
+_Distances = Callable[[Floats], Floats]
+
+
+def _by_products(means: Floats, whitening: Floats) -> tuple[_Distances, int]:
+    """Distances of rows with few columns, and how many numbers they take for each row."""
+    coefficients = squared_distance(means, np.swapaxes(whitening, 1, 2) @ whitening).T
+    return lambda block: with_products(block) @ coefficients, max(coefficients.shape)
+
+
+def _by_whitening(means: Floats, whitening: Floats) -> tuple[_Distances, int]:
+    """The same of wide rows, of which there would be too many products."""
+    n_components, width = means.shape
+    # One coordinate of all components after the other, rows last: so they add up quickest.
+    centres = np.einsum("kij,kj->ik", whitening, means).reshape(-1, 1)
+    stacked = whitening.transpose(1, 0, 2).reshape(width * n_components, width)
+
+    def distances(block: Floats) -> Floats:
+        whitened = stacked @ block.T
         whitened -= centres
         whitened *= whitened
-        squared[rows] = whitened.reshape(width, n_components, -1).sum(axis=0).T
-    return squared, np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+        return np.asarray(whitened.reshape(width, n_components, -1).sum(axis=0).T)
+
+    return distances, len(centres)
 
 
 @dataclass(frozen=True)

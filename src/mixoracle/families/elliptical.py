@@ -26,10 +26,9 @@ from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.families.base import ComponentSet, Family, Missing, Patterns, Prior
 from mixoracle.families.ellipsoids import Ellipsoids
 from mixoracle.families.missing import filled_with_means
+from mixoracle.families.products import squared_distance, with_products
 from mixoracle.settings import Priors
 
-# Products of so many rows are made at a time.
-_ROWS_AT_ONCE = 512
 # So many numbers of matrices are worked on at a time, which stay in the cache: 512 kB.
 _ENTRIES_AT_ONCE = 65_536
 
@@ -125,18 +124,10 @@ class EllipticalFamily(Family):
 
     def features(self, block: Floats) -> Floats:
         missing = np.isnan(block)
-        features = np.empty((len(block), self._end_of_products))
-        features[:, 0] = 1.0
-        if missing.any():
-            block = np.where(missing, 0.0, block)
-            features[missing.all(axis=1), 0] = 0.0
-        features[:, 1 : self.width + 1] = block
-        # A few rows at a time, so that what is multiplied stays in the cache.
-        for begin in range(0, len(block), _ROWS_AT_ONCE):
-            rows = slice(begin, begin + _ROWS_AT_ONCE)
-            some = block[rows]
-            first, second = some.take(self._rows, axis=1), some.take(self._columns, axis=1)
-            np.multiply(first, second, out=features[rows, self.width + 1 :])
+        if not missing.any():
+            return with_products(block)
+        features = with_products(np.where(missing, 0.0, block))
+        features[missing.all(axis=1), 0] = 0.0
         return features
 
     def embedding(self, block: Floats) -> Floats:
@@ -246,7 +237,7 @@ class EllipticalFamily(Family):
         stand in a whole row and the others do not matter.
         """
         if seen is None or seen.all():
-            precisions = np.linalg.inv(matrices)
+            precisions = np.asarray(np.linalg.inv(matrices), dtype=np.float64)
             log_volume = np.linalg.slogdet(matrices)[1]
         else:
             columns = np.flatnonzero(seen)
@@ -254,13 +245,8 @@ class EllipticalFamily(Family):
             precisions = np.zeros_like(matrices)
             precisions[inside] = np.linalg.inv(matrices[inside])
             log_volume = np.linalg.slogdet(matrices[inside])[1]
-        linear = np.einsum("kab,kb->ka", precisions, means)
-        constant = np.einsum("ka,ka->k", linear, means)
-        twice = np.where(self._rows == self._columns, 1.0, 2.0)
-        quadratic = twice * precisions[:, self._rows, self._columns]
         nothing = np.zeros((len(means), self._n_features - self._end_of_products))
-        coefficients = np.hstack([constant[:, None], -2.0 * linear, quadratic, nothing])
-        return coefficients, log_volume
+        return np.hstack([squared_distance(means, precisions), nothing]), log_volume
 
     def _completion(
         self, means: Floats, matrices: Floats, seen: Bools

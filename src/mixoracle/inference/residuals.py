@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -22,7 +21,7 @@ from scipy.stats import norm
 from mixoracle._arrays import Bools, Floats, Integers, rows_of_each, rows_with_missing
 from mixoracle.assumptions import Verdict
 from mixoracle.inference.refine import Refinement
-from mixoracle.inference.tails import tail_error, typical_tails
+from mixoracle.inference.tails import Tails, tail_error, typical_tails
 from mixoracle.mixtures.dependence import (
     dependent_pairs,
     enough_rows,
@@ -50,8 +49,15 @@ def check(
     encoders = [prepared.encoders[place] for place in prepared.places]
     blocks = [prepared.blocks[place][rows] for place in prepared.places]
     tails = [
-        _typical_tails(block, codes[:, i], settings) if encoder.is_shape_judged else None
-        for i, (encoder, block) in enumerate(zip(encoders, blocks, strict=True))
+        typical_tails(
+            block,
+            _inside(block, code),
+            _rows_that_show_tails(block.shape[1], len(blocks), priors),
+            settings,
+        )
+        if encoder.is_shape_judged
+        else None
+        for encoder, block, code in zip(encoders, blocks, codes.T, strict=True)
     ]
     widths = [block.shape[1] for block in blocks]
     missing = [rows_with_missing(block) for block in blocks]
@@ -66,10 +72,10 @@ def check(
     return independence, _family(tails, names, priors)
 
 
-def some_rows(n_samples: int, at_most: int) -> Integers:
+def some_rows(n_samples: int, at_most: int) -> Integers | slice:
     """Evenly spaced rows; the prepared order is not the order in time."""
     if n_samples <= at_most:
-        return np.arange(n_samples)
+        return slice(None)
     return np.linspace(0, n_samples - 1, at_most).astype(np.int64)
 
 
@@ -107,33 +113,33 @@ def _independence(
     )
 
 
-class _Tails(NamedTuple):
-    """How heavy the tails of a variable's components are, in the median; the error of its log."""
-
-    ratio: float
-    error: float
-
-
-def _typical_tails(block: Floats, codes: Integers, settings: Settings) -> _Tails | None:
-    """The median over a variable's components of how heavy their tails are."""
+def _inside(block: Floats, codes: Integers) -> list[Integers]:
+    """The rows without a missing value of each component of a variable."""
     whole = np.flatnonzero(~rows_with_missing(block))
-    inside = rows_of_each(codes[whole])
-    ratios = [(typical_tails(block[whole[rows]], settings), len(rows)) for rows in inside]
-    known = [(ratio, n_rows) for ratio, n_rows in ratios if ratio is not None]
-    if not known:
-        return None
-    n_rows = sum(min(rows, settings.budget.shape_rows) for _, rows in known)
-    error = tail_error(block.shape[1]) / float(np.sqrt(n_rows))
-    return _Tails(float(np.median([ratio for ratio, _ in known])), error)
+    return [whole[rows] for rows in rows_of_each(codes[whole])]
 
 
-def _family(tails: list[_Tails | None], names: Sequence[str], priors: Priors) -> Verdict:
+def _errors_of_a_false_alarm(n_variables: int, priors: Priors) -> float:
+    """By how many standard errors one of so many tails may be heavier by chance."""
+    return float(norm.isf(priors.false_alarm / n_variables))
+
+
+def _rows_that_show_tails(width: int, n_variables: int, priors: Priors) -> int:
+    """How many rows show that tails are so heavy that a user is told.
+
+    Half the error would do for that; so tails that are a little heavier are hardly ever missed.
+    """
+    errors = 2.0 * _errors_of_a_false_alarm(n_variables, priors) * tail_error(width)
+    return int(np.ceil((errors / np.log(priors.heavy_tails)) ** 2))
+
+
+def _family(tails: list[Tails | None], names: Sequence[str], priors: Priors) -> Verdict:
     """Whether the components have the tails of normal ones, by more than chance makes of them."""
     name, label = "components of the assumed family", "sec:exact"
     known = [(held, which) for held, which in zip(tails, names, strict=True) if held is not None]
     if not known:
         return Verdict(name, label, None, "too few rows in each component to see their shape")
-    errors = float(norm.isf(priors.false_alarm / len(known)))
+    errors = _errors_of_a_false_alarm(len(known), priors)
     heavy = sorted(
         (
             (held.ratio, which)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers, without_missing
+from mixoracle._arrays import Floats, Integers, column_moments, without_missing
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, Joint
 from mixoracle.observations.columns import Levels, spelled_number
@@ -72,10 +72,12 @@ def _scaled_means(components: ComponentSet, prepared: Prepared, observed: int) -
     Only of columns that vary and have a mean.
     """
     block, levels = prepared.measured[observed], prepared.observations.levels[observed]
-    means = []
+    means, spreads = [], column_moments(block)[1].tolist()
     for column, values, numbers in _numeric(components, levels):
-        seen = without_missing(block[:, column])
-        spread = float(np.std(seen if numbers is None else numbers[seen.astype(np.int64)]))
+        spread = spreads[column]
+        if numbers is not None:
+            seen = without_missing(block[:, column])
+            spread = float(np.std(numbers[seen.astype(np.int64)]))
         if spread > 0 and np.all(np.isfinite(values)):
             means.append(values / spread)
     return np.stack(means, axis=1) if means else np.zeros((components.n_components, 0))

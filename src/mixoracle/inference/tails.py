@@ -1,35 +1,63 @@
-"""How heavy the tails of a component are, by quantiles that a few strange rows do not move."""
+"""How heavy the tails of components are, by quantiles that a few strange rows do not move."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
 
-from mixoracle._arrays import Floats, column_means, row_sums
+from mixoracle._arrays import Floats, Integers
 from mixoracle.settings import Settings
 
 
-def typical_tails(block: Floats, settings: Settings) -> float | None:
-    """:func:`tail_ratio` of some of the rows, evenly spaced: they are in the order of values."""
-    return tail_ratio(
-        block[:: max(1, len(block) // settings.budget.shape_rows)], settings.priors.rows_to_judge
-    )
+class Tails(NamedTuple):
+    """How heavy the tails of components are, in the median; the error of its logarithm."""
+
+    ratio: float
+    error: float
 
 
-def tail_ratio(block: Floats, fewest_rows: int) -> float | None:
-    """How heavy the tails of one component are, relative to a normal one (1); None for few rows."""
-    if len(block) < fewest_rows + block.shape[1]:
+def typical_tails(
+    block: Floats, inside: Sequence[Integers], enough: int, settings: Settings
+) -> Tails | None:
+    """The median tail ratio of the components that these rows (r,) of a block are inside.
+
+    About ``enough`` rows are looked at in all, evenly spaced in each component; only components
+    with few rows are left out. None if all are.
+    """
+    fewest = settings.priors.rows_to_judge + block.shape[1]
+    judged = [rows for rows in inside if len(rows) >= fewest]
+    if not judged:
         return None
-    squared = _squared_distances(block, block)
+    # Of as many rows each, components are looked at all at once; smaller ones one by one.
+    each = min(max(fewest, enough // len(judged)), settings.budget.shape_rows)
+    large = [rows[np.arange(each) * len(rows) // each] for rows in judged if len(rows) >= each]
+    groups = [[rows] for rows in judged if len(rows) < each] + ([large] if large else [])
+    ratios = np.concatenate([tail_ratios(block[np.stack(rows)]) for rows in groups])
+    known = ratios[np.isfinite(ratios)]
+    if not len(known):
+        return None
+    n_rows = sum(min(len(rows), each) for rows in judged)
+    return Tails(float(np.median(known)), tail_error(block.shape[1]) / float(np.sqrt(n_rows)))
+
+
+def tail_ratios(rows: Floats) -> Floats:
+    """How heavy the tails of components with rows (k, n, d) are, relative to normal ones, (k,).
+
+    NaN for one without any scatter.
+    """
+    n_rows, width = rows.shape[1:]
+    middle, outer = int(0.5 * (n_rows - 1)), int(0.9 * (n_rows - 1))
     # A few rows from elsewhere stretch the scatter; the nearest nine tenths have none of them.
-    core = block[squared <= _quantiles(squared, 0.9)[0]]
-    squared = _squared_distances(block, core)
-    median, outer = _quantiles(squared, 0.5, 0.9)
-    if median <= 0:
-        return None
-    return float(outer / median) / _normal_quantile_ratio(block.shape[1])
+    nearest = np.argpartition(_squared_distances(rows, rows), outer, axis=1)[:, : outer + 1]
+    core = np.take_along_axis(rows, nearest[:, :, None], axis=1)
+    squared = np.partition(_squared_distances(rows, core), (middle, outer), axis=1)
+    has_scatter = squared[:, middle] > 0
+    quotient = squared[:, outer] / np.where(has_scatter, squared[:, middle], np.nan)
+    return np.asarray(quotient / _normal_quantile_ratio(width))
 
 
 @cache
@@ -46,25 +74,22 @@ def tail_error(width: int) -> float:
     return 1.25 * float(np.sqrt(variance))
 
 
-def _quantiles(values: Floats, *shares: float) -> Floats:
-    """Order statistics, which hundreds of rows need no interpolation for."""
-    places = [int(share * (len(values) - 1)) for share in shares]
-    return np.asarray(np.partition(values, places)[places])
-
-
 @cache
 def _normal_quantile_ratio(width: int) -> float:
     """The 90 % over the 50 % quantile of the squared distance of normal rows."""
     return float(chi2.ppf(0.9, width) / chi2.ppf(0.5, width))
 
 
-def _squared_distances(block: Floats, core: Floats) -> Floats:
-    """Squared Mahalanobis distances of all rows by the mean and scatter of some of them."""
-    mean = column_means(core)
-    centred = block - mean
-    inner = centred if core is block else core - mean
-    scatter = inner.T @ inner / len(core)
+def _squared_distances(rows: Floats, core: Floats) -> Floats:
+    """Squared Mahalanobis distances (k, n) of rows by the mean and scatter of some of them.
+
+    Both are (k, rows, d), one set of rows for each component.
+    """
+    n_core, width = core.shape[1:]
+    means = np.ones((1, n_core)) @ core / n_core
+    centred, inner = rows - means, core - means
+    scatter = inner.transpose(0, 2, 1) @ inner / n_core
     # A direction without scatter counts as one with hardly any.
-    diagonal = np.einsum("aa->a", scatter)
-    diagonal += 1e-9 * diagonal.sum() + np.finfo(float).tiny
-    return row_sums(centred @ np.linalg.inv(scatter) * centred)
+    diagonal = np.einsum("kaa->ka", scatter)
+    diagonal += 1e-9 * diagonal.sum(axis=1, keepdims=True) + np.finfo(float).tiny
+    return np.asarray((centred @ np.linalg.inv(scatter) * centred) @ np.ones(width))

@@ -8,7 +8,7 @@ its own (:mod:`~mixoracle.labels.single`), then all of them together
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,8 +70,8 @@ def completed(rows: Rows, labels: Integers) -> tuple[Floats, ...]:
     return tuple(variable.completed(labels[:, i]) for i, variable in enumerate(rows))
 
 
-def log_densities(rows: Rows, labelling: Labelling) -> tuple[Labelling, list[Floats]]:
-    """The log density of each row under each label of each variable, (N, k_i).
+def log_densities(rows: Rows, labelling: Labelling) -> tuple[Labelling, Iterator[Floats]]:
+    """The log density of each row under each label, (N, k_i), of one variable after the other.
 
     Rows with missing values are completed anew on the way, so the labelling comes back as well.
     """
@@ -83,10 +83,8 @@ def log_densities(rows: Rows, labelling: Labelling) -> tuple[Labelling, list[Flo
         )
         labelling = replace(labelling, features=features)
         components = components_of(rows, labelling)
-    densities = [
-        variable.log_density(held) for variable, held in zip(rows, components, strict=True)
-    ]
-    return labelling, densities
+    pairs = zip(rows, components, strict=True)
+    return labelling, (variable.log_density(held) for variable, held in pairs)
 
 
 def most_likely(rows: Rows, labelling: Labelling) -> Labelling:
@@ -96,12 +94,19 @@ def most_likely(rows: Rows, labelling: Labelling) -> Labelling:
     certain = np.empty(labels.shape, dtype=bool)
     for i, density in enumerate(densities):
         sizes = np.bincount(labelling.labels[:, i], minlength=density.shape[1])
-        joint = density + np.log(np.maximum(sizes, 0.5))
-        best = joint.argmax(axis=1)
-        joint -= joint[np.arange(len(best)), best][:, None]
-        labels[:, i] = best
-        certain[:, i] = 1.0 / row_sums(exp_in_place(joint)) >= BEYOND_DOUBT
+        labels[:, i], certain[:, i] = _likeliest(density, np.log(np.maximum(sizes, 0.5)))
     return replace(labelling, labels=labels, certain=certain)
+
+
+def _likeliest(joint: Floats, log_weights: Floats) -> tuple[Integers, Bools]:
+    """The likeliest label of each row, and whether it is beyond doubt.
+
+    ``joint`` (N, k) are log densities, which are overwritten.
+    """
+    joint += log_weights
+    best = joint.argmax(axis=1)
+    joint -= joint[np.arange(len(best)), best][:, None]
+    return best, np.asarray(1.0 / row_sums(exp_in_place(joint)) >= BEYOND_DOUBT)
 
 
 def members(labelling: Labelling) -> Integers:

@@ -52,8 +52,8 @@ def _has_other_shape(rows: Rows, labelling: Labelling, place: int, settings: Set
     block = rows[place].block
     whole = np.flatnonzero(~rows_with_missing(block))
     nats = (
-        nats_against_normal(block[some], shares, settings.priors.rows_to_judge)
-        for some, shares in _shares(labelling, place, whole)
+        nats_against_normal(block.take(inside, axis=0), weight, settings.priors.rows_to_judge)
+        for inside, weight in _shares(labelling, place, whole)
     )
     return sum(nats) > 0
 
@@ -109,15 +109,13 @@ def _beyond_doubt(rows: Rows, alone: Labelling, settings: Settings) -> Bools:
 def _shares(
     labelling: Labelling, variable: int, rows: Integers
 ) -> Iterator[tuple[Integers, Floats]]:
-    """Some of these rows with their share (N, k) in components of one variable, until all had it.
-
-    Rows that are in one component as a whole come with those of that component.
-    """
+    """Those of these rows that are in each component of one variable, with their share in it."""
     if labelling.joint is None:
-        labels = labelling.labels[rows, variable]
-        for own in rows_of_each(labels):
-            yield rows[own], np.ones((len(own), 1))
+        for own in rows_of_each(labelling.labels[rows, variable]):
+            yield rows[own], np.ones(len(own))
     else:
         labels = labelling.joint.labels[:, variable]
         in_each = np.eye(int(labels.max()) + 1)[labels]
-        yield rows, labelling.joint.responsibilities[rows] @ in_each
+        for share in (labelling.joint.responsibilities[rows] @ in_each).T:
+            inside = share > 0
+            yield rows[inside], share[inside]

@@ -26,7 +26,8 @@ def settle(rows: Rows, labelling: Labelling, max_components: int, settings: Sett
     """Let the components over X and the labels of each variable correct each other."""
     for first in (True, *[False] * (settings.budget.label_rounds - 1)):
         before = labelling.labels
-        labelling, densities = log_densities(rows, labelling)
+        labelling, of_each = log_densities(rows, labelling)
+        densities = list(of_each)
         most = settings.components_over_all(len(before))
         if first and _are_beyond_doubt(before, densities, settings):
             return labelling

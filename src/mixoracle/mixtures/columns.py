@@ -15,7 +15,7 @@ from itertools import groupby
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, without_missing
+from mixoracle._arrays import Bools, Floats, column_ranges, without_missing
 from mixoracle.errors import InvalidInputError
 from mixoracle.families import registry
 from mixoracle.families.choice import Families, checked_families, column_kinds
@@ -83,7 +83,8 @@ def read_columns(
     declared = declared_families(observations, families)
     recognised = recognise_answers(observations, keep={*declared, *exposed})
     columns: list[Column] = []
-    units = observations.units
+    units, lowest, highest = observations.units, *column_ranges(recognised.values)
+    n_missing = np.isnan(recognised.values).sum(axis=0)
     for i, name in enumerate(observations.names):
         own_levels = recognised.levels[i]
         has_levels = [levels is not None for levels in own_levels]
@@ -101,9 +102,8 @@ def read_columns(
             kinds = [COUNTS.name if c else kind for c, kind in zip(counts, kinds, strict=True)]
             kinds.append(EXPOSURE.name)
         for c, (family, levels) in enumerate(zip(kinds, own_levels, strict=True)):
-            values = recognised[i][:, c]
-            was_text = observations.levels[i][c] is not None
-            low, high = _range(values, levels)
+            place, was_text = len(columns), observations.levels[i][c] is not None
+            low, high = _range(lowest[place], highest[place], levels)
             columns.append(
                 Column(
                     title=titles[c],
@@ -111,10 +111,10 @@ def read_columns(
                     family=family,
                     levels=levels,
                     guessed=not was_text and said[c] is None and family not in _NEVER_GUESSED,
-                    missing=int(np.isnan(values).sum()),
+                    missing=int(n_missing[place]),
                     low=low,
                     high=high,
-                    unit=units[len(columns)],
+                    unit=units[place],
                 )
             )
     return recognised, tuple(columns)
@@ -189,8 +189,7 @@ def repeated_numbers(columns: Iterable[Column]) -> Repeated:
     )
 
 
-def _range(values: Floats, levels: tuple[str, ...] | None) -> tuple[str, str]:
+def _range(low: float, high: float, levels: tuple[str, ...] | None) -> tuple[str, str]:
     if levels is not None:
         return (levels[0], levels[-1]) if levels else ("", "")
-    known = without_missing(values)
-    return f"{known.min():.4g}", f"{known.max():.4g}"
+    return f"{low:.4g}", f"{high:.4g}"

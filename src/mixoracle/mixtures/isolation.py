@@ -8,8 +8,8 @@ have, by the scatter within components, and if its nearest neighbour is further 
 eighth ones are, on a logarithmic scale and by the quartiles of all rows [1]_. Such a value is a
 missing value and nothing more: the other variables of the same row still count.
 
-Nearly every row has company by the scatter of rows that are close to each other, which is smaller
-than that of components and quick to find. Only the others are looked at further.
+Nearly every row has company by the scatter of rows within cells, which is quick to find and smaller
+than that of components. Only the others are looked at further.
 
 Assumes that the components of one variable do not differ in scale by orders of magnitude: a
 component that is very much wider than the others looks isolated in every row. If it holds more than
@@ -19,6 +19,9 @@ References
 ----------
 .. [1] S. Ramaswamy, R. Rastogi, K. Shim. Efficient algorithms for mining outliers from large data
    sets. SIGMOD 2000. (Distance to the k-th nearest neighbour.)
+.. [2] C. Croux, G. Haesbroeck. Influence function and efficiency of the minimum covariance
+   determinant scatter matrix estimator. Journal of Multivariate Analysis 71 (1999). (How the
+   scatter of a core of normal rows compares with that of all.)
 """
 
 from __future__ import annotations
@@ -33,7 +36,13 @@ from mixoracle._arrays import Bools, Floats, Integers, row_sums, rows_with_missi
 from mixoracle.families.base import Family
 from mixoracle.mixtures.merging import means_of
 from mixoracle.mixtures.rows import VariableRows
-from mixoracle.mixtures.segmentation import pieces_of, segment, squared_distances
+from mixoracle.mixtures.segmentation import (
+    nearest_centres,
+    pieces_of,
+    segment,
+    squared_distances,
+)
+from mixoracle.model.joint_states import numbered
 from mixoracle.settings import Settings
 
 # The interquartile range of a normal distribution, in standard deviations.
@@ -42,13 +51,17 @@ _NORMAL_QUARTILES = 1.349
 _MOST = 0.5
 # The same rows are cut in the same way whatever else is drawn: no seed decides what is set aside.
 _SEED = 0
-# Rows that others are compared with to see how rows of one component differ.
-_COMPANIONS = 64
+# Cells that rows are put in to see their scatter: each component needs one or more.
+_CELLS = 40
+# Rounds in which cells move to where rows are, and in which the core of their rows is found.
+_ROUNDS = 2
 # Rows that all others are compared with at first; then four times as many, and so on.
 _FIRST_COMPANIONS = 16
-# Of rows and the closest of these few, so many are surely of one component: a fifth of the rows may
-# be outlying, and another fifth in components that none of the few is in.
-_SURELY_CLOSE = 0.6
+# Of the rows in cells, so many are surely with others of their component: a fifth may be
+# outlying, and another fifth in components that have no cell.
+_CORE = 0.6
+# While rows times others are at most so many times all rows, comparing them is quicker than a tree.
+_LITTLE_WORK = 64
 # So few rows are compared with all others quicker than a tree of these is made.
 _FEW = 64
 # Leaves of a tree hold so many rows: made sooner than with the default's 10, and asked as soon.
@@ -67,7 +80,7 @@ def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> 
     if len(distinct) <= settings.priors.rows_per_component:
         return alone, crowd
     reach = _reach(settings.priors.false_alarm, block.shape[1])
-    left = _apart(distinct @ _whitening(_differences(distinct, settings), settings), reach)
+    left = _apart(distinct @ _whitening_of_cells(distinct, settings), reach)
     if not len(left):
         return alone, crowd
     allowed = settings.priors.set_aside_share * len(block)
@@ -144,22 +157,36 @@ def _are_suspect(
     return np.asarray(_distance(tree, block[places], 1) > limit)
 
 
-def _differences(block: Floats, settings: Settings) -> Floats:
-    """How rows differ from others close by, which are of their component."""
-    some = _spaced(len(block), settings.budget.shape_rows)
-    others = _spaced(len(block), _COMPANIONS)
-    nearness = block[some] @ block[others].T - 0.5 * row_sums(block[others] ** 2)
-    nearness[some[:, None] == others] = -np.inf  # no row is its own neighbour
-    differences = block[some] - block[others[nearness.argmax(axis=1)]]
-    squares = row_sums(differences**2)
-    return np.asarray(differences[squares <= np.quantile(squares, _SURELY_CLOSE)])
+def _whitening_of_cells(block: Floats, settings: Settings) -> Floats:
+    """The matrix that makes the scatter of rows within cells that of a sphere.
+
+    It is that of a core of the rows, made as large as if all were normal [2]_.
+    """
+    some = _at_most(block, settings.budget.shape_rows)
+    n_cells = max(1, min(_CELLS, len(some) // settings.priors.rows_per_component))
+    middles, cell = _at_most(some, n_cells), np.zeros(len(some), dtype=np.int64)
+    for _ in range(1 + _ROUNDS):
+        cell = numbered(nearest_centres(some, middles))
+        middles = means_of(some, cell, int(cell.max()) + 1)
+    apart = (some - middles.take(cell, axis=0))[np.bincount(cell)[cell] > 1]
+    n_core, whitening = int(_CORE * len(apart)), np.eye(block.shape[1])
+    for _ in range(_ROUNDS):
+        nearest = np.argpartition(row_sums((apart @ whitening) ** 2), n_core)[: n_core + 1]
+        whitening = _whitening(apart[nearest] / _core_spread(block.shape[1]), settings)
+    return whitening
+
+
+@cache
+def _core_spread(width: int) -> float:
+    """The standard deviation of the core of standard normal rows."""
+    return float(np.sqrt(chi2.cdf(chi2.ppf(_CORE, width), width + 2) / _CORE))
 
 
 def _apart(whitened: Floats, reach: float) -> Integers:
     """The places of rows with no other within reach: compared with few at first, then with all."""
     n_rows, left, n_others = len(whitened), np.arange(len(whitened)), _FIRST_COMPANIONS
     # As long as that is little work; else a tree of all rows is quicker.
-    while n_others < n_rows and 0 < len(left) * n_others <= n_rows * _COMPANIONS:
+    while n_others < n_rows and 0 < len(left) * n_others <= n_rows * _LITTLE_WORK:
         squares = _nearest_of(whitened, left, n_others)
         left, n_others = left[squares > reach**2], 4 * n_others
     if not len(left):

@@ -29,23 +29,23 @@ _VARIANCES = (6.0, 24.0)
 _FLAT = 1e-12
 
 
-def nats_against_normal(block: Floats, shares: Floats, fewest_rows: int) -> float:
-    """How much moments of their own would explain of the components of whole rows (N, d), in nats.
+def nats_against_normal(block: Floats, weight: Floats, fewest_rows: int) -> float:
+    """How much moments of its own would explain of a component of whole rows (r, d), in nats.
 
-    What BIC charges for the moments is taken off [2]_: above 0, the components are not normal.
-    ``shares`` (N, k) is the share of each row in each component; those with fewer than
-    ``fewest_rows`` rows are left out.
+    What BIC charges for the moments is taken off [2]_: where the sum over the components of a
+    variable is above 0, they are not normal. ``weight`` (r,) is the share of each row in the
+    component; it is 0 nats for one with fewer than ``fewest_rows`` rows.
     """
-    statistic, charge = 0.0, 0.0
-    for share in shares.T[shares.sum(axis=0) >= fewest_rows]:
-        inside = share > 0
-        own, weight = _standardised(block[inside], share[inside]), share[inside]
-        squared_weight = float(weight @ weight)
-        for polynomial, variance in zip(_hermite(own), _VARIANCES, strict=True):
-            sums = weight @ polynomial
-            statistic += float(sums @ sums) / (variance * squared_weight)
-        charge += len(_VARIANCES) * own.shape[1] * float(np.log(weight.sum()))
-    return 0.5 * (statistic - charge)
+    n_rows = float(weight.sum())
+    if n_rows < fewest_rows:
+        return 0.0
+    own, squared_weight = _standardised(block, weight), float(weight @ weight)
+    statistic = 0.0
+    for polynomial, variance in zip(_hermite(own), _VARIANCES, strict=True):
+        sums = weight @ polynomial
+        statistic += float(sums @ sums) / (variance * squared_weight)
+    charge = len(_VARIANCES) * own.shape[1] * float(np.log(n_rows))
+    return float(0.5 * (statistic - charge))
 
 
 def _standardised(block: Floats, weight: Floats) -> Floats:

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from joblib import Parallel, delayed
 
-from mixoracle._arrays import Bools, Floats, Integers
+from mixoracle._arrays import Bools, Floats, Integers, column_ranges
 from mixoracle._checks import n_workers
 from mixoracle._steps import Tell, counted, tell_nobody
 from mixoracle.errors import DataWarning, InvalidInputError
@@ -293,9 +293,7 @@ def _refuse_too_few(observations: Observations) -> None:
 
 
 def _refuse_unusable(observations: Observations) -> None:
-    # NaN is never smaller or larger, and stays only in a column that holds nothing else.
-    low = np.fmin.reduce(observations.values, axis=0)
-    high = np.fmax.reduce(observations.values, axis=0)
+    low, high = column_ranges(observations.values)
     empty = np.flatnonzero(np.isnan(low))
     if len(empty):
         raise InvalidInputError(f"{observations.titles[empty[0]]} has no value in any row: drop it")

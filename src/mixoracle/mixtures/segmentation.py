@@ -115,31 +115,35 @@ def _cut_further(
 ) -> tuple[Integers, float]:
     """The labels with those components cut in two that have more evidence as two.
 
-    The other number is the odds that one of those that were not cut is two.
+    Where there are none, they are the labels that came. The other number is the odds that one of
+    those that were not cut is two.
     """
     halves = _halved(variable.embedding, labels, settings)
     pieces = pool(variable.counted, halves, 2 * (int(labels.max()) + 1))
     gains = merge_gains(pieces[::2], pieces[1::2], variable.family, prior)
     are_two = gains < 0.0
     odds = float(np.exp(-gains[~are_two]).sum())
-    return numbered(np.where(are_two[halves // 2], halves, halves // 2 * 2)), odds
+    if not are_two.any():
+        return labels, odds
+    found = numbered(np.where(are_two[labels], halves, 2 * labels))
+    # Rows that were cut off from their component are nearer to its halves than to their own.
+    centres = means_of(variable.embedding, found, int(found.max()) + 1)
+    return numbered(nearest_centres(variable.embedding, centres)), odds
 
 
 def _halved(embedding: Floats, labels: Integers, settings: Settings) -> Integers:
     """Each label k as two, 2k and 2k + 1, by k-means that begins with the row furthest out."""
     n_labels = int(labels.max()) + 1
-    middles = means_of(embedding, labels, n_labels)
-    apart = embedding - middles[labels]
+    apart = embedding - means_of(embedding, labels, n_labels).take(labels, axis=0)
     squares = row_sums(apart**2)
-    axes = apart[[rows[squares[rows].argmax()] for rows in rows_of_each(labels)]]
-    beyond = row_sums(apart * axes[labels]) > 0.0
+    furthest = [rows[squares[rows].argmax()] for rows in rows_of_each(labels)]
+    beyond = row_sums(apart * apart[furthest].take(labels, axis=0)) > 0.0
     for _ in range(settings.budget.kmeans_iterations):
         ends = means_of(embedding, 2 * labels + beyond, 2 * n_labels).reshape(n_labels, 2, -1)
-        middles, axes = ends.mean(axis=1), ends[:, 1] - ends[:, 0]
-        beyond = row_sums((embedding - middles[labels]) * axes[labels]) > 0.0
-    places, found = np.unique(2 * labels + beyond, return_inverse=True)
-    # Rows that were cut off from their component are nearer to its halves than to their own.
-    return places[nearest_centres(embedding, means_of(embedding, found, len(places)))]
+        axes = ends[:, 1] - ends[:, 0]
+        middles = row_sums(axes * ends.mean(axis=1))
+        beyond = row_sums(embedding * axes.take(labels, axis=0)) > middles.take(labels)
+    return 2 * labels + beyond
 
 
 def pieces_of(variable: VariableRows, settings: Settings) -> Integers:

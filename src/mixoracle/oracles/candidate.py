@@ -17,7 +17,12 @@ from mixoracle._arrays import Floats, Integers
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.submixture import Subcomponents
 from mixoracle.model import Bipartite, Projection
-from mixoracle.model.joint_states import configurations, frequencies, states_of_cells
+from mixoracle.model.joint_states import (
+    configurations,
+    distinct_rows,
+    frequencies,
+    states_of_cells,
+)
 from mixoracle.oracles.counts import ComponentCount
 from mixoracle.oracles.protocol import (
     AssigningOracle,
@@ -207,6 +212,6 @@ class DecodedCounts(GraphCounts):
         """k(S), with its confidence and the count before any repair."""
         members = checked_members(subset, self.n_observed)
         answer = count_by_parents(self.graph, members)
-        seen = len(np.unique(self.seen[:, members], axis=0)) if members else 1
+        seen = len(distinct_rows(self.seen[:, members])[0]) if members else 1
         confidence = self.rivals.agreement(members, answer) * self.certainty[members].prod()
         return ComponentCount(answer, float(confidence), seen)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from functools import cached_property
 from math import inf, prod
 from typing import Protocol, runtime_checkable
 
@@ -119,10 +120,7 @@ class TableScore(ABC):
             self._known[subset] = self._term(self.joint.marginal(bits(subset)).table)
         return self._known[subset]
 
-    def remember(self, terms: Floats) -> None:
-        """Take F of every set of latents, as :meth:`terms` has them, for known."""
-        self._known = dict(enumerate(terms.tolist()))
-
+    @cached_property
     def terms(self) -> Floats:
         """F of every set of latents; entry ``s`` is the set of the bits of ``s``.
 
@@ -139,6 +137,7 @@ class TableScore(ABC):
                 # Latents below ``first`` that are still there stay; position = how many remain.
                 axis = (subset & ((1 << j) - 1)).bit_count()
                 waiting.append((subset & ~(1 << j), marginal.sum(axis=axis), j + 1))
+        self._known = dict(enumerate(result.tolist()))
         return result
 
 
@@ -210,8 +209,7 @@ def local_scores(score: Score) -> Floats:
     subsets = np.arange(1 << m)
     result = np.full((m, 1 << m), -np.inf)
     if isinstance(score, TableScore):
-        terms = score.terms()
-        score.remember(terms)
+        terms = score.terms
         for node in range(m):
             without = subsets[(subsets >> node & 1) == 0]
             result[node, without] = terms[without | 1 << node] - terms[without]

@@ -20,7 +20,7 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.model.graphs import Edge
 from mixoracle.structure.close import close_dags
-from mixoracle.structure.exact import is_feasible, search_exact
+from mixoracle.structure.exact import best_score, is_feasible, search_exact
 from mixoracle.structure.ges import search_ges
 from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge, named_nodes
 from mixoracle.structure.orders import search_orders
@@ -272,11 +272,7 @@ def _adapted(task: _Task) -> _Task:
     table = task.joint.marginal(range(task.joint.n_latent)).table
     joint = JointTable(table[np.ix_(*seen)] if seen else table)
     priors = [BDeu(joint, task.n_samples, weight, _EDGE_COST) for weight in PRIOR_WEIGHTS]
-    best = max(
-        priors,
-        key=lambda prior: total(prior, search_exact(prior, task.knowledge, runner_up=False)[0]),
-    )
-    return replace(task, score=best)
+    return replace(task, score=max(priors, key=lambda prior: best_score(prior, task.knowledge)))
 
 
 def _by_exact(task: _Task) -> SearchResult:

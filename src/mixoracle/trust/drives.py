@@ -12,7 +12,7 @@ Assumes the families of the components, and that rows are in the states they mos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log, prod
 
@@ -73,8 +73,7 @@ def drive_posterior(
             in_place = held.in_place(place, found, refinement.components[place], settings)
             edges[i] = held.pieces(place, in_place).edges(found)
         parents = {int(j) for j in np.flatnonzero(found)}
-        for j in parents:
-            gains = pieces.gains_apart(parents, j)
+        for j, gains in pieces.gains_apart(parents):
             apart[j] += gains.sum(axis=1)
             alike[i] |= bool((gains < -_SURELY_ALIKE).any())
     pairs = [np.triu_indices(size, 1) for size in sizes]
@@ -165,23 +164,25 @@ class _Pieces:
         levels = [_occupied(self.by_parents(parents)) for parents in sets]
         return [evidence for _, evidence in self.family.own_evidence(levels)]
 
-    def gains_apart(self, parents: set[int], latent: int) -> Floats:
-        """What components of their own for two states of a parent gain.
+    def gains_apart(self, parents: set[int]) -> Iterator[tuple[int, Floats]]:
+        """For each parent what components of their own for two of its states gain.
 
         For each pair of states and each configuration of the other parents; 0 without rows of both.
         """
         held = self.by_parents(parents)
-        prior = self.family.prior(_occupied(held))
-        place, size = sorted(parents).index(latent), self.sizes[latent]
-        held = np.moveaxis(held, place, 0).reshape(size, -1, held.shape[-1])
-        first, second = np.triu_indices(size, 1)
-        one, other = held[first], held[second]
-        both = one.any(axis=-1) & other.any(axis=-1)
-        gains = np.zeros(both.shape)
-        if both.any():
-            evidence = [self.family.log_evidence(x[both], prior) for x in (one, other, one + other)]
-            gains[both] = evidence[0] + evidence[1] - evidence[2]
-        return gains
+        occupied = held.any(axis=-1)
+        prior = self.family.prior(held[occupied])
+        evidence = np.zeros(occupied.shape)
+        evidence[occupied] = self.family.log_evidence(held[occupied], prior)
+        for axis, j in enumerate(sorted(parents)):
+            first, second = np.triu_indices(self.sizes[j], 1)
+            both = occupied.take(first, axis) & occupied.take(second, axis)
+            gains = np.zeros(both.shape)
+            if both.any():
+                together = (held.take(first, axis) + held.take(second, axis))[both]
+                apart = evidence.take(first, axis) + evidence.take(second, axis)
+                gains[both] = apart[both] - self.family.log_evidence(together, prior)
+            yield j, np.moveaxis(gains, axis, 0).reshape(len(first), -1)
 
 
 def _occupied(statistics: Floats) -> Floats:
