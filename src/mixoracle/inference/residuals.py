@@ -127,10 +127,10 @@ def _errors_of_a_false_alarm(n_variables: int, priors: Priors) -> float:
 def _rows_that_show_tails(width: int, n_variables: int, priors: Priors) -> int:
     """How many rows show that tails are so heavy that a user is told.
 
-    Half the error would do for that; so tails that are a little heavier are hardly ever missed.
+    Twice as many as a false alarm leaves room for: tails that are a little heavier show, too.
     """
-    errors = 2.0 * _errors_of_a_false_alarm(n_variables, priors) * tail_error(width)
-    return int(np.ceil((errors / np.log(priors.heavy_tails)) ** 2))
+    errors = _errors_of_a_false_alarm(n_variables, priors) * tail_error(width)
+    return int(np.ceil(2.0 * (errors / np.log(priors.heavy_tails)) ** 2))
 
 
 def _family(tails: list[Tails | None], names: Sequence[str], priors: Priors) -> Verdict:

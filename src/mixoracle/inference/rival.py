@@ -19,6 +19,8 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -52,26 +54,49 @@ _CLEARLY = 1.0
 _UNREAD = "so do not read the states as separate findings"
 
 
+@dataclass(frozen=True, eq=False)
+class _LookedAt:
+    """Evenly spaced ones of the ``n_rows`` whole rows, by their places, in all coordinates.
+
+    ``adjacency`` is Γ in the order of the prepared variables, ``scatter`` that of the coordinates.
+    """
+
+    prepared: Prepared
+    adjacency: Bools
+    places: Integers
+    n_rows: int
+    together: Floats
+
+    @classmethod
+    def of(
+        cls, prepared: Prepared, graph: Bipartite, whole: Integers, settings: Settings
+    ) -> _LookedAt:
+        places = whole[some_rows(len(whole), settings.budget.mixture_rows)]
+        together = np.hstack([block.take(places, axis=0) for block in prepared.blocks])
+        adjacency = np.asarray(graph.adjacency[prepared.variables])
+        return cls(prepared, adjacency, places, len(whole), together)
+
+    @cached_property
+    def scatter(self) -> Floats:
+        return _scatter(self.together)
+
+
 def check(
     prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings = Settings()
 ) -> Verdict:
     """Whether states explain more of the dependence than a continuous cause would."""
     whole = np.flatnonzero(~_has_gaps(prepared))
-    looked_at = whole[some_rows(len(whole), settings.budget.mixture_rows)]
-    together = np.hstack([block[looked_at] for block in prepared.blocks])
-    why_not = _not_judged(prepared, graph, together, settings)
+    looked_at = _LookedAt.of(prepared, graph, whole, settings)
+    why_not = _not_judged(looked_at, graph, settings)
     if why_not:
         return Verdict(_NAME, LABEL, None, why_not)
     if _loses_a_state(refinement.states, whole, settings):
         message = "values are missing in one state and not in others, so whole rows do not show it"
         return Verdict(_NAME, LABEL, None, message)
-    if _is_determined(_scatter(together)):
+    if _is_determined(looked_at.scatter):
         message = "some measurements are constant, or determined by others"
         return Verdict(_NAME, LABEL, None, message)
-    adjacency = np.asarray(graph.adjacency[prepared.variables])
-    by_states, without, alone = _explained(
-        prepared, looked_at, together, adjacency, refinement, len(whole), settings
-    )
+    by_states, without, alone = _explained(looked_at, refinement, settings)
     figures = [f"{gain - alone:.2f}" for gain in (by_states, without)]
     if without > by_states:
         return _failed(
@@ -114,33 +139,27 @@ def _gain_in_time(
 
 
 def _explained(
-    prepared: Prepared,
-    looked_at: Integers,
-    together: Floats,
-    adjacency: Bools,
-    refinement: Refinement,
-    n_rows: int,
-    settings: Settings,
+    looked_at: _LookedAt, refinement: Refinement, settings: Settings
 ) -> tuple[float, float, float]:
     """The mean log density of rows by states, by the best rival, and by each variable alone.
 
-    Parameters are charged for as from ``n_rows``, wherever their fit is looked at. Some of the rows
-    are enough where they leave no doubt.
+    Parameters are charged for as from all whole rows, wherever their fit is looked at. Some of the
+    rows are enough where they leave no doubt.
     """
+    prepared, places, together = looked_at.prepared, looked_at.places, looked_at.together
 
     def by_model() -> Floats:
-        return log_densities(prepared, looked_at, adjacency, refinement, settings)[0]
+        return log_densities(prepared, places, looked_at.adjacency, refinement, settings)[0]
 
-    scatter, states = _scatter(together), distinct_rows(refinement.states[looked_at])[1]
-    joined = max(_log_normal(scatter, n_rows), _log_joined(together, states, by_model, settings))
+    states = distinct_rows(refinement.states[places])[1]
+    joined = _log_joined(together, states, by_model, settings)
+    joined = max(joined, _log_normal(looked_at.scatter, looked_at.n_rows))
     single = max(block.shape[1] for block in prepared.blocks) == 1
     copula = _log_copula(together) if single else -np.inf
     by_states, without, alone = 0.0, 0.0, 0.0
-    for at_most in sorted({min(settings.budget.shape_rows, len(looked_at)), len(looked_at)}):
-        rows = looked_at[some_rows(len(looked_at), at_most)]
-        by_states, alone = _log_by_states(
-            prepared, rows, adjacency, refinement, scatter, n_rows, settings
-        )
+    for at_most in sorted({min(settings.budget.shape_rows, len(places)), len(places)}):
+        rows = places[some_rows(len(places), at_most)]
+        by_states, alone = _log_by_states(looked_at, rows, refinement, settings)
         without = max(joined, alone + copula)
         if abs(by_states - without) > _CLEARLY:
             break
@@ -148,19 +167,14 @@ def _explained(
 
 
 def _log_by_states(
-    prepared: Prepared,
-    rows: Integers,
-    adjacency: Bools,
-    refinement: Refinement,
-    scatter: Floats,
-    n_rows: int,
-    settings: Settings,
+    looked_at: _LookedAt, rows: Integers, refinement: Refinement, settings: Settings
 ) -> tuple[float, float]:
-    """The mean log density of rows by states, and by each variable alone, charged for ``n_rows``.
+    """The mean log density of some rows by states, and by each variable alone.
 
-    A variable alone is a mixture or normal with its ``scatter``, whichever fits better.
+    A variable alone is a mixture or normal with its scatter, whichever fits better.
     """
-    joint, margins = log_densities(prepared, rows, adjacency, refinement, settings)
+    prepared, scatter, n_rows = looked_at.prepared, looked_at.scatter, looked_at.n_rows
+    joint, margins = log_densities(prepared, rows, looked_at.adjacency, refinement, settings)
     n_own = [family.n_parameters for family in prepared.families]
     sizes = [held.n_components for held in refinement.components]
     widths = [block.shape[1] for block in prepared.blocks]
@@ -189,8 +203,9 @@ def _has_gaps(prepared: Prepared) -> Bools:
     return gaps
 
 
-def _not_judged(prepared: Prepared, graph: Bipartite, together: Floats, settings: Settings) -> str:
+def _not_judged(looked_at: _LookedAt, graph: Bipartite, settings: Settings) -> str:
     """Why no continuous cause can be looked for, in words; empty if it can."""
+    prepared, together = looked_at.prepared, looked_at.together
     judged = all(encoder.is_shape_judged for encoder in prepared.encoders)
     if not judged or prepared.n_observed < 2 or graph.n_latent == 0:
         return "a continuous cause is not tested in data of this kind"
