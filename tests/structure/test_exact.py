@@ -4,7 +4,9 @@ import pytest
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.structure import BIC, BDeu, Knowledge, learn, search
-from mixoracle.structure.scores import total
+from mixoracle.structure.exact import best_scores, search_exact
+from mixoracle.structure.knowledge import named_nodes
+from mixoracle.structure.scores import PRIOR_WEIGHTS, bdeu_scores, total
 
 
 class CountingScore:
@@ -54,6 +56,17 @@ def test_exact_equals_brute_force_over_all_dags(draw, dags_by_size, class_of):
         assert second == pytest.approx(ranked[1][1], abs=1e-7)
         if not found.is_tied:
             assert found.graph == ranked[0][0]
+
+
+def test_the_best_score_is_that_of_the_best_dag(draw):
+    rng = np.random.default_rng(3)
+    for trial in range(30):
+        m = 1 + trial % 4
+        _, joint = draw(rng, m, n_samples=200)
+        known = Knowledge(required=[("H2", "H1")] if m > 1 else []).resolved(named_nodes(None, m))
+        scores = [BDeu(joint, 200, weight) for weight in PRIOR_WEIGHTS]
+        best = [total(score, search_exact(score, known)[0]) for score in scores]
+        assert best_scores(bdeu_scores(joint, 200), known) == pytest.approx(best, abs=1e-6)
 
 
 def test_knowledge_restricts_the_search_exactly(draw, dags_by_size, class_of):

@@ -5,7 +5,7 @@ from scipy.special import gammaln
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.structure import BIC, BDeu
-from mixoracle.structure.scores import local_scores, total
+from mixoracle.structure.scores import PRIOR_WEIGHTS, bdeu_scores, local_scores, total
 
 
 def family_counts(joint, n_samples, node, parents):
@@ -47,13 +47,21 @@ def test_local_scores_equal_their_definitions(draw, seed):
 @pytest.mark.parametrize("kind", [BIC, BDeu])
 def test_all_terms_at_once_equal_those_on_demand(draw, rng, kind):
     _, joint = draw(rng, 5, n_samples=100)
-    score = kind(joint, 100)
-    everything = local_scores(score)
+    everything, score = local_scores(kind(joint, 100)), kind(joint, 100)
     for node in range(5):
         for subset in range(32):
             parents = [j for j in range(5) if subset >> j & 1]
             expected = -np.inf if node in parents else score.local(node, parents)
             assert everything[node, subset] == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("edge_cost", [0.0, 1.5])
+def test_all_priors_at_once_equal_one_after_the_other(draw, rng, edge_cost):
+    _, joint = draw(rng, 4, largest=4, n_samples=50)
+    together = bdeu_scores(joint, 50, edge_cost)
+    for scores, weight in zip(together, PRIOR_WEIGHTS, strict=True):
+        apart = local_scores(BDeu(joint, 50, weight, edge_cost))
+        np.testing.assert_allclose(scores, apart, rtol=1e-10, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [BIC, BDeu])

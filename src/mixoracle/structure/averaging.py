@@ -37,7 +37,7 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model import Joint, JointTable
 from mixoracle.structure.exact import is_feasible
 from mixoracle.structure.knowledge import Knowledge, named_nodes
-from mixoracle.structure.scores import PRIOR_WEIGHTS, BDeu, Score, local_scores, make_score
+from mixoracle.structure.scores import Score, bdeu_scores, local_scores, make_score
 
 # 12 nodes take about two seconds; each further one more than three times as long.
 MAX_AVERAGED = 12
@@ -118,11 +118,10 @@ def edge_posterior(
     if m < 2:
         return EdgePosterior(np.zeros((m, m)), np.zeros((m, m)))
     if score is None:
-        scores: list[Score] = [BDeu(joint, n_samples, weight) for weight in PRIOR_WEIGHTS]
-        power = _CAUTION
+        scores = _CAUTION * bdeu_scores(joint, n_samples)
     else:
-        scores, power = [make_score(score, joint, n_samples)], 1.0
-    weights = np.stack([known.honoured_by(power * local_scores(one)) for one in scores])
+        scores = local_scores(make_score(score, joint, n_samples))[None]
+    weights = np.stack([known.honoured_by(one) for one in scores])
     arrows = _Averages(weights).arrows()
     return EdgePosterior(np.minimum(arrows + arrows.T, 1.0), arrows)
 

@@ -47,22 +47,6 @@ def search_exact(
     Its whole class scores alike if the score is score-equivalent. With it comes a best DAG of
     another class; None if it was not asked for or there is no other class.
     """
-    lattice, scores = _checked(score, knowledge)
-    best = lattice.best_parents(scores)
-    edges = lattice.trace(best, scores, lattice.values(best))
-    if not runner_up:
-        return edges, None
-    return edges, _runner_up(lattice, scores, best, CPDAG.from_dag(edges, score.n_nodes))
-
-
-def best_score(score: Score, knowledge: ResolvedKnowledge) -> float:
-    """The score of the DAG that :func:`search_exact` finds."""
-    lattice, scores = _checked(score, knowledge)
-    return float(lattice.values(lattice.best_parents(scores))[-1])
-
-
-def _checked(score: Score, knowledge: ResolvedKnowledge) -> tuple[_Lattice, Floats]:
-    """The subsets of the nodes, and the local scores of the parent sets that are admissible."""
     m = score.n_nodes
     if m > MAX_NODES:
         raise InvalidInputError(
@@ -74,7 +58,19 @@ def _checked(score: Score, knowledge: ResolvedKnowledge) -> tuple[_Lattice, Floa
             f"together; got {_n_cells(score.joint):,} (use method='orders')"
         )
     lattice = _Lattice(m)
-    return lattice, lattice.admissible(local_scores(score), knowledge)
+    scores = lattice.admissible(local_scores(score), knowledge)
+    best = lattice.best_parents(scores)
+    edges = lattice.trace(best, scores, lattice.values(best))
+    if not runner_up:
+        return edges, None
+    return edges, _runner_up(lattice, scores, best, CPDAG.from_dag(edges, m))
+
+
+def best_scores(scores: Floats, knowledge: ResolvedKnowledge) -> list[float]:
+    """The score of the best DAG by each of several tables of local scores, (p, m, 2^m)."""
+    lattice = _Lattice(scores.shape[1])
+    admissible = (lattice.admissible(own, knowledge) for own in scores)
+    return [float(lattice.values(lattice.best_parents(own))[-1]) for own in admissible]
 
 
 def _n_cells(joint: Distribution) -> int:

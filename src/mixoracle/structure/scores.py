@@ -15,7 +15,7 @@ it; so a sparse table leans towards fewer edges, never towards more.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from math import inf, prod
 from typing import Protocol, runtime_checkable
@@ -122,23 +122,29 @@ class TableScore(ABC):
 
     @cached_property
     def terms(self) -> Floats:
-        """F of every set of latents; entry ``s`` is the set of the bits of ``s``.
-
-        Marginals are summed out one axis at a time, so that the work is ∏(1 + dim(H_j)) and not
-        2^m passes over the table.
-        """
+        """F of every set of latents; entry ``s`` is the set of the bits of ``s``."""
         result = np.empty(1 << self.n_nodes)
-        whole = self.joint.marginal(range(self.n_nodes)).table
-        waiting = [((1 << self.n_nodes) - 1, whole, 0)]
-        while waiting:
-            subset, marginal, first = waiting.pop()
+        for subset, marginal in margins(self.joint):
             result[subset] = self._term(marginal)
-            for j in range(first, self.n_nodes):
-                # Latents below ``first`` that are still there stay; position = how many remain.
-                axis = (subset & ((1 << j) - 1)).bit_count()
-                waiting.append((subset & ~(1 << j), marginal.sum(axis=axis), j + 1))
         self._known = dict(enumerate(result.tolist()))
         return result
+
+
+def margins(joint: Distribution) -> Iterator[tuple[int, Floats]]:
+    """The table of every set of latents, with the set as bits.
+
+    They are summed out one axis at a time, so that the work is ∏(1 + dim(H_j)) and not 2^m passes
+    over the table.
+    """
+    m = joint.n_latent
+    waiting = [((1 << m) - 1, joint.marginal(range(m)).table, 0)]
+    while waiting:
+        subset, marginal, first = waiting.pop()
+        yield subset, marginal
+        for j in range(first, m):
+            # Latents below ``first`` that are still there stay; position = how many remain.
+            axis = (subset & ((1 << j) - 1)).bit_count()
+            waiting.append((subset & ~(1 << j), marginal.sum(axis=axis), j + 1))
 
 
 class BIC(TableScore):
@@ -193,11 +199,38 @@ class BDeu(TableScore):
         self.edge_cost = edge_cost
 
     def _term(self, marginal: Floats) -> float:
-        prior = self.equivalent_sample_size / marginal.size
-        counts = self.n_samples * marginal[marginal > 0]
-        # One pair more for each parent that a node has: the differences charge for edges.
-        charge = self.edge_cost * marginal.ndim * (marginal.ndim - 1) / 2
-        return float(np.sum(gammaln(counts + prior) - gammaln(prior))) - charge
+        weights = np.array([self.equivalent_sample_size])
+        return float(_bdeu_terms(marginal, self.n_samples, weights, self.edge_cost)[0])
+
+
+def _bdeu_terms(marginal: Floats, n_samples: float, weights: Floats, edge_cost: float) -> Floats:
+    """F of one set of latents for priors that are worth so many cases, (p,)."""
+    priors = weights / marginal.size
+    counts = n_samples * marginal[marginal > 0]
+    # One pair more for each parent that a node has: the differences charge for edges.
+    charge = edge_cost * marginal.ndim * (marginal.ndim - 1) / 2
+    of_counts = gammaln(counts + priors[:, None]).sum(axis=1)
+    return np.asarray(of_counts - len(counts) * gammaln(priors) - charge)
+
+
+def bdeu_scores(joint: Distribution, n_samples: float, edge_cost: float = 0.0) -> Floats:
+    """All local scores (p, m, 2^m) of :class:`BDeu` under each of the :data:`PRIOR_WEIGHTS`."""
+    weights, n_cases = np.array(PRIOR_WEIGHTS), checked_sample_size(n_samples)
+    terms = np.empty((len(weights), 1 << joint.n_latent))
+    for subset, marginal in margins(joint):
+        terms[:, subset] = _bdeu_terms(marginal, n_cases, weights, edge_cost)
+    return _telescoped(terms)
+
+
+def _telescoped(terms: Floats) -> Floats:
+    """Local scores (..., m, 2^m) from the terms of all sets (..., 2^m)."""
+    subsets = np.arange(terms.shape[-1])
+    m = len(subsets).bit_length() - 1
+    result = np.full((*terms.shape[:-1], m, len(subsets)), -np.inf)
+    for node in range(m):
+        without = subsets[(subsets >> node & 1) == 0]
+        result[..., node, without] = terms[..., without | 1 << node] - terms[..., without]
+    return result
 
 
 def local_scores(score: Score) -> Floats:
@@ -205,15 +238,10 @@ def local_scores(score: Score) -> Floats:
 
     Entries with i among its own parents are −inf.
     """
-    m = score.n_nodes
-    subsets = np.arange(1 << m)
-    result = np.full((m, 1 << m), -np.inf)
     if isinstance(score, TableScore):
-        terms = score.terms
-        for node in range(m):
-            without = subsets[(subsets >> node & 1) == 0]
-            result[node, without] = terms[without | 1 << node] - terms[without]
-        return result
+        return _telescoped(score.terms)
+    m = score.n_nodes
+    result = np.full((m, 1 << m), -np.inf)
     for node in range(m):
         for subset in range(1 << m):
             if not subset >> node & 1:

@@ -20,7 +20,7 @@ from mixoracle.errors import InvalidInputError
 from mixoracle.model import CPDAG, JointTable
 from mixoracle.model.graphs import Edge
 from mixoracle.structure.close import close_dags
-from mixoracle.structure.exact import best_score, is_feasible, search_exact
+from mixoracle.structure.exact import best_scores, is_feasible, search_exact
 from mixoracle.structure.ges import search_ges
 from mixoracle.structure.knowledge import Knowledge, ResolvedKnowledge, named_nodes
 from mixoracle.structure.orders import search_orders
@@ -31,6 +31,7 @@ from mixoracle.structure.scores import (
     BDeu,
     Distribution,
     Score,
+    bdeu_scores,
     checked_sample_size,
     local_scores,
     make_score,
@@ -233,6 +234,8 @@ def as_class(
 
 def _oriented(edges: frozenset[Edge], n_latent: int, known: ResolvedKnowledge) -> CPDAG:
     graph = CPDAG.from_dag(edges, n_latent)
+    if not (known.required or known.forbidden):
+        return graph
     return graph.with_knowledge(known.required, known.forbidden)
 
 
@@ -271,8 +274,9 @@ def _adapted(task: _Task) -> _Task:
     seen = [np.flatnonzero(task.joint.marginal([j]).table) for j in range(task.joint.n_latent)]
     table = task.joint.marginal(range(task.joint.n_latent)).table
     joint = JointTable(table[np.ix_(*seen)] if seen else table)
-    priors = [BDeu(joint, task.n_samples, weight, _EDGE_COST) for weight in PRIOR_WEIGHTS]
-    return replace(task, score=max(priors, key=lambda prior: best_score(prior, task.knowledge)))
+    scores = bdeu_scores(joint, task.n_samples, _EDGE_COST)
+    weight = PRIOR_WEIGHTS[int(np.argmax(best_scores(scores, task.knowledge)))]
+    return replace(task, score=BDeu(joint, task.n_samples, weight, _EDGE_COST))
 
 
 def _by_exact(task: _Task) -> SearchResult:
