@@ -76,7 +76,7 @@ def isolated(block: Floats, family: Family, settings: Settings = Settings()) -> 
     """
     alone, crowd = np.zeros((2, len(block)), dtype=bool)
     whole = np.flatnonzero(~rows_with_missing(block))
-    distinct, member = _distinct(block[whole])
+    distinct, member = _distinct(block if len(whole) == len(block) else block[whole])
     if len(distinct) <= settings.priors.rows_per_component:
         return alone, crowd
     reach = _reach(settings.priors.false_alarm, block.shape[1])
@@ -165,7 +165,7 @@ def _whitening_of_cells(block: Floats, settings: Settings) -> Floats:
     some = _at_most(block, settings.budget.shape_rows)
     n_cells = max(1, min(_CELLS, len(some) // settings.priors.rows_per_component))
     middles, cell = _at_most(some, n_cells), np.zeros(len(some), dtype=np.int64)
-    for _ in range(1 + _ROUNDS):
+    for _ in range(_ROUNDS):
         cell = numbered(nearest_centres(some, middles))
         middles = means_of(some, cell, int(cell.max()) + 1)
     apart = (some - middles.take(cell, axis=0))[np.bincount(cell)[cell] > 1]
