@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from mixoracle._arrays import (
+    column_moments,
+    column_ranges,
     frozen_array,
     frozen_bools,
     frozen_domain_sizes,
@@ -60,3 +62,19 @@ def test_rows_are_summed_up_as_numpy_does(n_columns):
     table[7, 0] = np.nan
     np.testing.assert_array_equal(row_maxima(table), table.max(axis=1))
     np.testing.assert_allclose(row_sums(table), table.sum(axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+@pytest.mark.parametrize("missing", [False, True])
+def test_moments_and_ranges_of_columns_are_those_of_numpy(n_columns, missing):
+    table = np.random.default_rng(0).normal(5.0, 2.0, size=(200, n_columns))
+    if missing:
+        table[::7, 0] = np.nan
+    before = table.copy()
+    means, deviations = column_moments(table)
+    np.testing.assert_allclose(means, np.nanmean(before, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(deviations, np.nanstd(before, axis=0), rtol=1e-12)
+    low, high = column_ranges(table)
+    np.testing.assert_array_equal(low, np.nanmin(before, axis=0))
+    np.testing.assert_array_equal(high, np.nanmax(before, axis=0))
+    np.testing.assert_array_equal(table, before)
