@@ -25,8 +25,8 @@ from mixoracle.settings import Budget
 if TYPE_CHECKING:
     from mixoracle.model.latent_model import LatentModel
 
-# Numbers of one chunk of the rows × joint states matrix, and of all densities.
-_CHUNK_ENTRIES = Budget().chunk_entries
+# Entries of one chunk of the rows × joint states matrix, and of all densities: about 64 MB.
+_CHUNK_ENTRIES = 8_000_000
 # Up to so many joint states a row is compared with all of them, as in learning.
 _MOST_LISTED = Budget().listed
 
