@@ -50,12 +50,14 @@ def test_states_of_single_components_merge_to_the_true_ones(drawn, is_same_parti
 def test_however_many_other_latents_there_are_states_are_merged(drawn, is_same_partition, n_others):
     model, table, states = drawn(0)
     children = list(model.children(0))
-    constant = np.zeros((len(states), n_others), dtype=np.int64)
-    others = Others(constant, (2,) * n_others, np.zeros((model.n_observed, n_others), dtype=bool))
-    each = np.arange(len(states))
-    merged = merge_states(table, others, children, each)
-    every = np.unique(table.labels[:, children], axis=0, return_inverse=True)[1].ravel()
-    assert is_same_partition(merged, every)
+    own, each = np.zeros((len(states), n_others), dtype=np.int64), np.arange(len(states))
+    own[:, 0] = states[:, 1]
+    adjacency = np.zeros((model.n_observed, n_others), dtype=bool)
+    adjacency[:, 0] = model.bipartite[:, 1]
+    sizes = (model.domain_sizes[1], *(2,) * (n_others - 1))
+    beside_many = merge_states(table, Others(own, sizes, adjacency), children, each)
+    few = Others(own[:, :1], sizes[:1], adjacency[:, :1])
+    assert is_same_partition(beside_many, merge_states(table, few, children, each))
 
 
 @pytest.mark.parametrize("seed", range(16))

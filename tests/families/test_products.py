@@ -6,6 +6,7 @@ import pytest
 from mixoracle.families.ellipsoids import MAX_WIDTH
 from mixoracle.families.gaussian import GaussianComponents
 from mixoracle.families.products import squared_distance, with_products
+from mixoracle.families.student import StudentComponents
 
 
 def by_solving(rows, means, matrices):
@@ -76,3 +77,24 @@ def test_the_likeliest_component_of_a_far_row_is_the_nearest():
     rows = 1e4 * rng.normal(size=(100, 3))
     nearest = np.linalg.norm(rows[:, None] - means, axis=2).argmin(axis=1)
     assert (held.log_density(rows).argmax(axis=1) == nearest).all()
+
+
+@pytest.mark.parametrize("gap", [1e3, 1e5, 1e7, 1e9])
+def test_means_that_are_far_apart_cost_no_digits(gap):
+    rng = np.random.default_rng(3)
+    matrix = 0.01 * np.array([[1.0, 0.99], [0.99, 1.0]])
+    means = np.array([[0.0, 0.0], [gap, gap]])
+    apart = rng.multivariate_normal([0.0, 0.0], matrix, size=200)
+    expected = (apart.T * np.linalg.solve(matrix, apart.T)).sum(axis=0)
+    volume = np.linalg.slogdet(matrix)[1] + 2.0 * np.log(2.0 * np.pi)
+    found = GaussianComponents(means, np.stack([matrix] * 2)).log_density(apart + means[1])
+    # What numbers of this size cannot say is lost already in the rows.
+    np.testing.assert_allclose(-2.0 * found[:, 1] - volume, expected, atol=1e-6 + 1e-12 * gap)
+    heavy = StudentComponents(means, np.stack([matrix] * 2), degrees=4.0)
+    assert np.isfinite(heavy.log_density(apart + means[1])).all()
+
+
+def test_a_row_that_is_ever_so_far_is_impossible_in_every_component():
+    held = GaussianComponents(np.zeros((2, 2)), np.stack([np.eye(2), 4.0 * np.eye(2)]))
+    with np.errstate(over="ignore"):
+        assert held.log_density(np.array([[1e160, -1e160]])).tolist() == [[-np.inf, -np.inf]]

@@ -38,9 +38,13 @@ def test_each_component_is_judged_by_its_own_rows():
     assert apart[0] < 1.3 < apart[1]
 
 
-def test_rows_without_scatter_have_no_tails():
-    rows = np.stack([np.ones((100, 2)), np.random.default_rng(0).normal(size=(100, 2))])
+@pytest.mark.parametrize("number", [0.0, 1.0, 0.1, 1 / 3])
+def test_rows_without_scatter_have_no_tails(number):
+    rows = np.stack([np.full((100, 2), number), np.random.default_rng(0).normal(size=(100, 2))])
     assert np.isnan(tail_ratios(rows)).tolist() == [True, False]
+    block, inside = rows.reshape(-1, 2), list(np.arange(200).reshape(2, 100))
+    alone = typical_tails(block, inside[1:], 50, SETTINGS)
+    assert typical_tails(block, inside, 100, SETTINGS) == alone
 
 
 def test_tails_are_not_judged_from_few_rows():

@@ -97,7 +97,7 @@ def test_few_rows_are_compared_with_all_others_as_a_tree_does(seed):
 @pytest.mark.parametrize("n_others", [1, 2, 4, 10])
 def test_no_row_is_its_own_neighbour_whichever_rows_are_compared(places, n_others):
     block = np.random.default_rng(len(places)).normal(size=(10, 3))
-    others = isolation._spaced(len(block), n_others)
+    others = np.arange(0, len(block), isolation._step(len(block), n_others))
     squares = isolation._nearest_of(block, np.array(places, dtype=np.int64), n_others)
     for place, square in zip(places, squares, strict=True):
         apart = ((block[others] - block[place]) ** 2).sum(axis=1)

@@ -29,7 +29,7 @@ from mixoracle.families import Family, Prior
 from mixoracle.mixtures.greedy import greedy_merges
 from mixoracle.mixtures.merging import gain_of_fewer_labels, log_merge_bonus, pool
 from mixoracle.mixtures.table import ComponentTable
-from mixoracle.model.joint_states import flat, numbered
+from mixoracle.model.joint_states import distinct_rows, numbered
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,6 @@ def _pooled(
     statistics: Floats, others: Others, parents: list[int], begin: Integers, n_states: int
 ) -> Floats:
     """Sums by state and by configuration of the parents, (states, configurations seen, f)."""
-    code = flat(others.states[:, parents], [others.domain_sizes[j] for j in parents])
-    present, code = np.unique(code, return_inverse=True)
+    present, code, _ = distinct_rows(others.states[:, parents])
     shape = (n_states, len(present), statistics.shape[1])
     return pool(statistics, begin * len(present) + code, shape[0] * shape[1]).reshape(shape)

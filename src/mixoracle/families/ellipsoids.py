@@ -8,7 +8,7 @@ spread each missing value over all coordinates.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,8 +27,10 @@ from mixoracle.settings import Priors
 MAX_WIDTH = 24
 
 _SYMMETRY_TOLERANCE = 1e-8
-# Numbers of one array of whitened rows, which stays in the cache: 512 kB.
+# Numbers of one array of rows, which stays in the cache: 512 kB.
 _ENTRIES = 65_536
+# While products are smaller, their differences are known to a millionth.
+_KEEPS_DIGITS = 1e9
 
 
 class Ellipsoids(WithMeans):
@@ -103,39 +105,35 @@ def _squared_distances(
     """Squared Mahalanobis distances (N, k) by Cholesky factors, and half their log volumes (k,)."""
     # Around the middle of the means: far away from 0, differences would lose their digits.
     middle, whitening = means.mean(axis=0), np.linalg.inv(factors)
-    made = _by_products if block.shape[1] <= MAX_WIDTH else _by_whitening
-    distances, n_numbers = made(means - middle, whitening)
+    centres = means - middle
+    precisions = np.swapaxes(whitening, 1, 2) @ whitening
+    # The largest product that a distance is the difference of, for rows that are as far out as 1.
+    sharpest = float(np.trace(precisions, axis1=1, axis2=2).max())
+    coefficients = None
+    if block.shape[1] <= MAX_WIDTH:
+        coefficients = squared_distance(centres, precisions).T
     squared = np.empty((len(block), len(means)))
-    step = max(1, _ENTRIES // n_numbers)
+    step = max(1, _ENTRIES // (len(means) + 3 * block.shape[1]))
     for begin in range(0, len(block), step):
         rows = slice(begin, begin + step)
-        squared[rows] = distances(block[rows] - middle)
+        apart = block[rows] - middle
+        furthest = max(np.abs(apart).max(), np.abs(centres).max())
+        if coefficients is not None and furthest**2 * sharpest < _KEEPS_DIGITS:
+            squared[rows] = np.maximum(with_products(apart) @ coefficients, 0.0)
+        else:
+            squared[rows] = _whitened_distances(apart, centres, whitening)
     return squared, np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
 
 
-_Distances = Callable[[Floats], Floats]
-
-
-def _by_products(means: Floats, whitening: Floats) -> tuple[_Distances, int]:
-    """Distances of rows with few columns, and how many numbers they take for each row."""
-    coefficients = squared_distance(means, np.swapaxes(whitening, 1, 2) @ whitening).T
-    return lambda block: with_products(block) @ coefficients, max(coefficients.shape)
-
-
-def _by_whitening(means: Floats, whitening: Floats) -> tuple[_Distances, int]:
-    """The same of wide rows, of which there would be too many products."""
+def _whitened_distances(block: Floats, means: Floats, whitening: Floats) -> Floats:
+    """The same for wide rows, or for rows and means that are very far apart."""
     n_components, width = means.shape
     # One coordinate of all components after the other, rows last: so they add up quickest.
     centres = np.einsum("kij,kj->ik", whitening, means).reshape(-1, 1)
-    stacked = whitening.transpose(1, 0, 2).reshape(width * n_components, width)
-
-    def distances(block: Floats) -> Floats:
-        whitened = stacked @ block.T
-        whitened -= centres
-        whitened *= whitened
-        return np.asarray(whitened.reshape(width, n_components, -1).sum(axis=0).T)
-
-    return distances, len(centres)
+    whitened = whitening.transpose(1, 0, 2).reshape(width * n_components, width) @ block.T
+    whitened -= centres
+    whitened *= whitened
+    return np.asarray(whitened.reshape(width, n_components, -1).sum(axis=0).T)
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,8 @@ def _gain_in_time(
     """
     adjacency = np.asarray(graph.adjacency[prepared.variables])
     in_time, gain = whole[np.argsort(prepared.rows[whole])], 0.0
-    for at_most in (settings.budget.shape_rows, settings.budget.mixture_rows):
-        rows = in_time[:at_most]
+    for at_most in sorted({len(in_time[: settings.budget.shape_rows]), len(in_time)}):
+        rows = in_time[: min(at_most, settings.budget.mixture_rows)]
         seen, states, _ = distinct_rows(refinement.states[rows])
         codes = codes_of_parents(seen, adjacency, graph.domain_sizes)
         gain = succession.gain_of_states((b[rows] for b in prepared.blocks), states, codes)

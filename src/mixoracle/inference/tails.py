@@ -12,6 +12,9 @@ from scipy.stats import chi2
 from mixoracle._arrays import Floats, Integers
 from mixoracle.settings import Settings
 
+# Rows that differ by less than this share of their size differ by rounding only.
+_BY_ROUNDING = 1e-12
+
 
 class Tails(NamedTuple):
     """How heavy the tails of components are, in the median; the error of its logarithm."""
@@ -37,11 +40,12 @@ def typical_tails(
     large = [rows[np.arange(each) * len(rows) // each] for rows in judged if len(rows) >= each]
     groups = [[rows] for rows in judged if len(rows) < each] + ([large] if large else [])
     ratios = np.concatenate([tail_ratios(block[np.stack(rows)]) for rows in groups])
-    known = ratios[np.isfinite(ratios)]
-    if not len(known):
+    n_rows = np.array([len(rows) for group in groups for rows in group])
+    known = np.isfinite(ratios)
+    if not known.any():
         return None
-    n_rows = sum(min(len(rows), each) for rows in judged)
-    return Tails(float(np.median(known)), tail_error(block.shape[1]) / float(np.sqrt(n_rows)))
+    error = tail_error(block.shape[1]) / float(np.sqrt(n_rows[known].sum()))
+    return Tails(float(np.median(ratios[known])), error)
 
 
 def tail_ratios(rows: Floats) -> Floats:
@@ -51,11 +55,12 @@ def tail_ratios(rows: Floats) -> Floats:
     """
     n_rows, width = rows.shape[1:]
     middle, outer = int(0.5 * (n_rows - 1)), int(0.9 * (n_rows - 1))
+    spread, size = np.ptp(rows, axis=1).max(axis=1), np.abs(rows).max(axis=(1, 2))
     # A few rows from elsewhere stretch the scatter; the nearest nine tenths have none of them.
     nearest = np.argpartition(_squared_distances(rows, rows), outer, axis=1)[:, : outer + 1]
     core = np.take_along_axis(rows, nearest[:, :, None], axis=1)
     squared = np.partition(_squared_distances(rows, core), (middle, outer), axis=1)
-    has_scatter = squared[:, middle] > 0
+    has_scatter = (squared[:, middle] > 0) & (spread > _BY_ROUNDING * size)
     quotient = squared[:, outer] / np.where(has_scatter, squared[:, middle], np.nan)
     return np.asarray(quotient / _normal_quantile_ratio(width))
 

@@ -118,9 +118,9 @@ class _Information:
         left = [j for j, held in enumerate(self._labels) if j != variable and held.any()]
         while left and len(chosen) < at_most:
             said = np.array([self._said(variable, j, known) for j in left])
-            worth = said[:, 0] ** 2 / said[:, 1]
+            worth = np.where(said[:, 0] >= _LITTLE, said[:, 0] ** 2 / said[:, 1], 0.0)
             best = int(worth.argmax())
-            if said[best, 0] < _LITTLE:
+            if worth[best] == 0.0:
                 break
             chosen.append(left[best])
             known = self._with(known, left[best])

@@ -21,6 +21,10 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
 
+# Of pairs that are merged at once, each gains at least this share of what the best one does: a
+# small gain may look otherwise when others have been merged.
+_NEARLY_AS_GOOD = 0.5
+
 
 def greedy_merges(
     n: int,
@@ -90,5 +94,5 @@ def _best_pairs(gain: Floats, partner: Integers, *, several: bool) -> Integers:
         return best
     smaller = np.arange(len(gain)) < partner
     mutual = smaller & (partner[partner] == np.arange(len(gain)))
-    kept = np.flatnonzero(mutual & (gain > 0))
+    kept = np.flatnonzero(mutual & (gain >= _NEARLY_AS_GOOD * gain[best]))
     return np.asarray(kept[np.argsort(-gain[kept], kind="stable")])

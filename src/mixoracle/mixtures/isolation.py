@@ -53,8 +53,10 @@ _MOST = 0.5
 _SEED = 0
 # Cells that rows are put in to see their scatter: each component needs one or more.
 _CELLS = 40
-# Rounds in which cells move to where rows are, and in which the core of their rows is found.
-_ROUNDS = 2
+# Rounds in which cells move to where rows are; later ones hardly change their scatter.
+_MOVES = 2
+# Rounds in which the core is found: first among all rows, then by the scatter of the first one.
+_CORES = 2
 # Rows that all others are compared with at first; then four times as many, and so on.
 _FIRST_COMPANIONS = 16
 # Of the rows in cells, so many are surely with others of their component: a fifth may be
@@ -163,14 +165,14 @@ def _whitening_of_cells(block: Floats, settings: Settings) -> Floats:
     It is that of a core of the rows, made as large as if all were normal [2]_.
     """
     some = _at_most(block, settings.budget.shape_rows)
-    n_cells = max(1, min(_CELLS, len(some) // settings.priors.rows_per_component))
+    n_cells = max(1, min(_CELLS, len(some) // max(2, settings.priors.rows_per_component)))
     middles, cell = _at_most(some, n_cells), np.zeros(len(some), dtype=np.int64)
-    for _ in range(_ROUNDS):
+    for _ in range(_MOVES):
         cell = numbered(nearest_centres(some, middles))
         middles = means_of(some, cell, int(cell.max()) + 1)
     apart = (some - middles.take(cell, axis=0))[np.bincount(cell)[cell] > 1]
     n_core, whitening = int(_CORE * len(apart)), np.eye(block.shape[1])
-    for _ in range(_ROUNDS):
+    for _ in range(_CORES):
         nearest = np.argpartition(row_sums((apart @ whitening) ** 2), n_core)[: n_core + 1]
         whitening = _whitening(apart[nearest] / _core_spread(block.shape[1]), settings)
     return whitening
@@ -237,11 +239,6 @@ def _whitening(residual: Floats, settings: Settings) -> Floats:
 def _at_most(block: Floats, n_rows: int) -> Floats:
     """Evenly spaced rows, about so many."""
     return block[:: _step(len(block), n_rows)]
-
-
-def _spaced(n_rows: int, about: int) -> Integers:
-    """About so many places, evenly spaced."""
-    return np.arange(0, n_rows, _step(n_rows, about))
 
 
 def _step(n_rows: int, about: int) -> int:

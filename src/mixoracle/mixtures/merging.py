@@ -145,20 +145,16 @@ def merge_pieces(
     return best
 
 
-def merge_gains(first: Floats, second: Floats, family: Family, prior: Prior) -> Floats:
-    """What the evidence of each two cut pieces gains, (n,), if they are one component."""
-    gain = family.log_evidence(first + second, prior) + log_merge_bonus(first[:, 0], second[:, 0])
-    apart = family.log_evidence(first, prior) + family.log_evidence(second, prior)
-    return np.asarray(gain - apart)
-
-
 def stay_apart(statistics: Floats, nearest: Integers, family: Family) -> Bools:
     """Which cut pieces (n_pieces,) lose so much with another that no prior makes them one.
 
     ``nearest`` (n_pieces,) is the other piece, the likeliest to be of the same component.
     """
-    gain = merge_gains(statistics, statistics[nearest], family, family.prior(statistics))
-    return np.asarray(gain < -2.0 * _PRIOR_IS_WORTH)
+    prior = family.prior(statistics)
+    evidence = family.log_evidence(statistics, prior)
+    gain = family.log_evidence(statistics + statistics[nearest], prior)
+    gain += log_merge_bonus(statistics[:, 0], statistics[nearest, 0])
+    return np.asarray(gain - evidence - evidence[nearest] < -2.0 * _PRIOR_IS_WORTH)
 
 
 def pool(statistics: Floats, groups: Integers, n_groups: int) -> Floats:
@@ -180,7 +176,7 @@ def means_of(rows: Floats, groups: Integers, n_groups: int) -> Floats:
 
 @dataclass(frozen=True)
 class _Path:
-    """The greedy sequence of merges (kept, absorbed), and what the evidence gained before each.
+    """The greedy sequence of merges (kept, absorbed), and after how many of them to look.
 
     After ``n_expected`` merges it is largest under the prior that the path was found with; under
     the prior of their own only the levels after ``likely`` numbers of merges may be best.

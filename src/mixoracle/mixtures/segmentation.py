@@ -1,9 +1,9 @@
 """One observed variable on its own: how many components, and which row is in which.
 
 k-means cuts the block into more pieces than it can have components, and the evidence merges them
-again. Where the answer comes near the number of pieces, there were too few: each component is cut
-in two, and merged again, until no further one is found. This is where the number of components of
-a single variable is decided; the other variables may correct it (:mod:`~mixoracle.labels`).
+again. Where the answer comes near the number of pieces, there were too few, and as many again are
+added. This is where the number of components of a single variable is decided; the other variables
+may correct it (:mod:`~mixoracle.labels`).
 
 References
 ----------
@@ -13,17 +13,14 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
-from mixoracle._arrays import Floats, Integers, row_sums, rows_of_each
-from mixoracle.families import Prior
+from mixoracle._arrays import Floats, Integers, row_sums
 from mixoracle.mixtures.merging import (
     CutPieces,
     Merging,
     means_of,
-    merge_gains,
     merge_pieces,
     pool,
 )
@@ -96,54 +93,17 @@ def _segment_whole(
     # Twice as many pieces as components, so that these are not held down by their number.
     affordable = max(1, 2 * len(embedding) // settings.priors.rows_per_component)
     limit = _at_most_distinct(min(2 * max_components, affordable), embedding)
-    labels = cut(embedding, min(settings.budget.first_pieces, limit), seed, settings)
-    known = (int(labels.max()) + 1) // 2
+    n_pieces = min(settings.budget.first_pieces, limit)
+    centres = None
     while True:
-        pieces = pool(variable.counted, labels, int(labels.max()) + 1)
+        labels = cut(embedding, n_pieces, seed, settings, centres)
+        n_found = int(labels.max()) + 1
+        pieces = pool(variable.counted, labels, n_found)
         merging = merge_pieces(pieces, variable.family, CutPieces(), max_components)
-        labels = merging.groups[labels]
-        if merging.n_components <= known or 2 * merging.n_components > limit:
-            return labels, merging
-        known = merging.n_components
-        labels, odds = _cut_further(variable, labels, merging.prior, settings)
-        if int(labels.max()) + 1 == known:
-            return labels, replace(merging, confidence=1.0 / (1.0 / merging.confidence + odds))
-
-
-def _cut_further(
-    variable: VariableRows, labels: Integers, prior: Prior, settings: Settings
-) -> tuple[Integers, float]:
-    """The labels with those components cut in two that have more evidence as two.
-
-    Where there are none, they are the labels that came. The other number is the odds that one of
-    those that were not cut is two.
-    """
-    halves = _halved(variable.embedding, labels, settings)
-    pieces = pool(variable.counted, halves, 2 * (int(labels.max()) + 1))
-    gains = merge_gains(pieces[::2], pieces[1::2], variable.family, prior)
-    are_two = gains < 0.0
-    odds = float(np.exp(-gains[~are_two]).sum())
-    if not are_two.any():
-        return labels, odds
-    found = numbered(np.where(are_two[labels], halves, 2 * labels))
-    # Rows that were cut off from their component are nearer to its halves than to their own.
-    centres = means_of(variable.embedding, found, int(found.max()) + 1)
-    return numbered(nearest_centres(variable.embedding, centres)), odds
-
-
-def _halved(embedding: Floats, labels: Integers, settings: Settings) -> Integers:
-    """Each label k as two, 2k and 2k + 1, by k-means that begins with the row furthest out."""
-    n_labels = int(labels.max()) + 1
-    apart = embedding - means_of(embedding, labels, n_labels).take(labels, axis=0)
-    squares = row_sums(apart**2)
-    furthest = [rows[squares[rows].argmax()] for rows in rows_of_each(labels)]
-    beyond = row_sums(apart * apart[furthest].take(labels, axis=0)) > 0.0
-    for _ in range(settings.budget.kmeans_iterations):
-        ends = means_of(embedding, 2 * labels + beyond, 2 * n_labels).reshape(n_labels, 2, -1)
-        axes = ends[:, 1] - ends[:, 0]
-        middles = row_sums(axes * ends.mean(axis=1))
-        beyond = row_sums(embedding * axes.take(labels, axis=0)) > middles.take(labels)
-    return 2 * labels + beyond
+        if 2 * merging.n_components <= n_found or n_pieces >= limit:
+            return merging.groups[labels], merging
+        n_pieces = min(2 * n_pieces, limit)
+        centres = means_of(embedding, labels, n_found)
 
 
 def pieces_of(variable: VariableRows, settings: Settings) -> Integers:
@@ -161,8 +121,14 @@ def _at_most_distinct(n_pieces: int, embedding: Floats) -> int:
     return min(n_pieces, len(np.unique(embedding, axis=0)))
 
 
-def cut(block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()) -> Integers:
-    """k-means labels, numbered without gaps.
+def cut(
+    block: Floats,
+    n_pieces: int,
+    seed: int,
+    settings: Settings = Settings(),
+    begin: Floats | None = None,
+) -> Integers:
+    """k-means labels, numbered without gaps; further centres are added to those to ``begin`` with.
 
     Centres are found among some of the rows: where a piece ends is not known any better from
     more, and whatever has no row among them would not get a start of its own either.
@@ -172,7 +138,8 @@ def cut(block: Floats, n_pieces: int, seed: int, settings: Settings = Settings()
     budget, rng = settings.budget, np.random.default_rng(seed)
     n_rows = budget.rows_per_start * max(n_pieces, budget.first_pieces)
     some = block if len(block) <= n_rows else block[np.arange(n_rows) * len(block) // n_rows]
-    centres = _spread_out(some, n_pieces, budget.start_trials, rng)
+    begin = some[rng.integers(len(some), size=1)] if begin is None else begin
+    centres = _spread_out(some, n_pieces, budget.start_trials, rng, begin)
     nearest = nearest_centres(some, centres)
     for _ in range(budget.kmeans_iterations):
         sizes = np.bincount(nearest, minlength=n_pieces)[:, None]
@@ -220,15 +187,20 @@ def _some_rows(n_rows: int, n_centres: int) -> Iterator[slice]:
     return (slice(begin, begin + at_once) for begin in range(0, n_rows, at_once))
 
 
-def _spread_out(block: Floats, n_starts: int, n_trials: int, rng: np.random.Generator) -> Floats:
-    """Rows far from each other: greedy k-means++ [1]_. scikit-learn has it too but slower."""
-    starts = [block[rng.integers(len(block))]]
+def _spread_out(
+    block: Floats, n_starts: int, n_trials: int, rng: np.random.Generator, begin: Floats
+) -> Floats:
+    """Rows far from each other and from those to ``begin`` with: greedy k-means++ [1]_.
+
+    scikit-learn has it too but slower.
+    """
+    starts = list(begin)
     squares = row_sums(block**2)
-    nearest = squared_distances(block, starts[0][None])
+    nearest = squared_distances(block, begin)
     # A product of these two is the squared distance of a row to each of the others.
     own = np.column_stack([-2.0 * block, squares, np.ones(len(block))])
     others = np.vstack([block.T, np.ones(len(block)), squares])
-    for draws in rng.random((n_starts - 1, n_trials)):
+    for draws in rng.random((n_starts - len(begin), n_trials)):
         cumulative = nearest.cumsum()
         drawn = cumulative.searchsorted(draws * cumulative[-1])
         drawn = np.minimum(drawn, len(block) - 1)

@@ -91,7 +91,9 @@ class LocalAnswer:
             self.rows, self.labelling, self._in_question(), max_components, settings, tell
         )
         explanation = decode_locally(_labelled_rows(self.rows, labelling), settings)
-        found = replace(self, labelling=labelling, explanation=explanation, corrected=True)
+        # Time may be up before any label is looked at.
+        is_new = not np.array_equal(labelling.labels, self.labelling.labels)
+        found = replace(self, labelling=labelling, explanation=explanation, corrected=is_new)
         return found._without_private_latents(settings)
 
     def _without_private_latents(self, settings: Settings) -> LocalAnswer:
@@ -151,7 +153,8 @@ class LocalAnswer:
 
         That joint states do not occur which should, given how frequent their parts are, or that
         variables stay dependent, is left to others to judge; so are the states of a latent that one
-        variable alone shows.
+        variable alone shows. Labels that nothing explains do no harm once they were corrected and
+        no variables are dependent beyond their states.
         """
         if self.n_joint > settings.budget.joint_states:
             return False

@@ -104,10 +104,12 @@ class Search:
         is_shattered = are_shattered(answer.labelling.labels, settings)
         # Of few variables all are neighbours, and correct each other together.
         has_others = is_shattered or len(self.rows) > 2 * settings.budget.neighbours
-        if has_others and not answer.stands(settings):
+        stands = answer.stands(settings)
+        if has_others and not stands:
             tell = steps_of(Stage.PAIRING, self.run.report)
             answer = answer.with_neighbours(self._limit, settings, tell)
-        if not (answer.stands(settings) or answer.is_only_one(settings)):
+            stands = answer.stands(settings)
+        if not (stands or answer.is_only_one(settings)):
             return None
         if self.run.wanted.distance(answer.explanation.domain_sizes):
             return None
