@@ -33,6 +33,8 @@ from mixoracle.mixtures.merging import Merging
 from mixoracle.model.joint_states import numbered
 from mixoracle.settings import Settings
 
+# What is left out where time is up.
+CORRECTION = "labels that neighbours correct"
 # Of those that say most on their own, so many are looked at beside the ones chosen already.
 _CANDIDATES = 16
 # Nats a row that a further neighbour has to say about a variable: one row in a hundred with a wrong
@@ -59,7 +61,7 @@ def corrected(
     some = np.arange(0, len(labels), step)
     information = _Information(labelling.labels[some])
     for variable in counted(which, len(which), tell):
-        if settings.clock.leaves_out("labels that neighbours correct"):
+        if settings.clock.leaves_out(CORRECTION):
             break
         near = [variable, *information.neighbours(variable, settings.budget.neighbours)]
         found = _among(rows, labelling, near, some, max_components, settings)

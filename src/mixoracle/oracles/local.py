@@ -30,7 +30,7 @@ from mixoracle.decoding.local import (
     merged_states,
 )
 from mixoracle.labels.labelling import Labelling, Rows, most_likely
-from mixoracle.labels.neighbourhood import corrected
+from mixoracle.labels.neighbourhood import CORRECTION, corrected
 from mixoracle.labels.together import are_shattered
 from mixoracle.mixtures.dependence import dependent_pairs, enough_rows, whitened
 from mixoracle.mixtures.merging import pool
@@ -91,9 +91,8 @@ class LocalAnswer:
             self.rows, self.labelling, self._in_question(), max_components, settings, tell
         )
         explanation = decode_locally(_labelled_rows(self.rows, labelling), settings)
-        # Time may be up before any label is looked at.
-        is_new = not np.array_equal(labelling.labels, self.labelling.labels)
-        found = replace(self, labelling=labelling, explanation=explanation, corrected=is_new)
+        all_looked_at = CORRECTION not in settings.clock.left_out
+        found = replace(self, labelling=labelling, explanation=explanation, corrected=all_looked_at)
         return found._without_private_latents(settings)
 
     def _without_private_latents(self, settings: Settings) -> LocalAnswer:
