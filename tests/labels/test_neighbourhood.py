@@ -42,9 +42,10 @@ def test_neighbours_correct_nearly_all_labels(seed, missing):
     assert np.mean(1.0 - became) < 0.5 * np.mean(1.0 - was)
     assert np.median(became) > 0.95
     sure = after.certain & (was < 0.9)
-    for i in np.flatnonzero(sure.sum(axis=0) > 500):
-        known = sure[:, i]
-        assert adjusted_rand_score(truth[known, i], after.labels[known, i]) > became[i] - 0.02
+    judged = np.flatnonzero(sure.sum(axis=0) > 500)
+    assert len(judged) > 2
+    right = [adjusted_rand_score(truth[sure[:, i], i], after.labels[sure[:, i], i]) for i in judged]
+    assert np.median(right) > 0.98
 
 
 def test_only_the_labels_that_are_asked_for_change():
@@ -95,6 +96,17 @@ def test_a_copy_is_the_only_neighbour_that_is_needed():
     own = rng.integers(4, size=2000)
     labels = np.stack([own, own, own, rng.integers(3, size=2000)], axis=1)
     assert _Information(labels).neighbours(0, 4) == [1]
+
+
+def test_one_that_says_next_to_nothing_does_not_end_the_search():
+    """What it says is all about the variable, but hardly ever anything."""
+    rng = np.random.default_rng(1)
+    own, noise = rng.integers(4, size=4000), rng.integers(4, size=4000)
+    seldom = (own == 0) & (np.arange(len(own)) % 300 == 0)
+    other = np.where(rng.random(len(own)) < 0.3, own, noise)
+    labels = np.stack([own, seldom.astype(np.int64), other], axis=1)
+    assert _Information(labels[:, [0, 2]]).neighbours(0, 4) == [1]
+    assert _Information(labels).neighbours(0, 4) == [2]
 
 
 @pytest.mark.parametrize("n_codes", [2, 10, 40])

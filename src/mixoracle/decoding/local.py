@@ -192,7 +192,7 @@ def _follows(voted: Integers, states: list[Integers], stray_share: float) -> boo
     """Whether a latent follows from another one, or from the two that it depends on most.
 
     Two variables with the same two parents have both of them in common, as one part. One that is
-    in the same state in all rows follows from nothing.
+    in the same state in all rows counts as following: it says nothing.
     """
     if np.all(voted == voted[0]):
         return True

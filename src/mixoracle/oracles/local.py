@@ -3,9 +3,11 @@
 Where the labels of single variables are beyond doubt for nearly all rows, pairs of variables show
 the latents (:mod:`~mixoracle.decoding.local`), and nothing needs the components over all of X. The
 answer stands if every variable has one label for each configuration of its parents, or, while two
-children of each latent do, one for several whose components overlap. It also stands if not, where
-there are too many joint states for anything else: variables whose labels do not fit then have the
-parents that the evidence of their own components chooses, which is reported.
+children of each latent do, one for several whose components overlap. Where it does not stand,
+labels are corrected by the neighbours of their variables (:mod:`~mixoracle.labels.neighbourhood`),
+and a latent that one variable alone shows has to prove itself. It is also taken where there are too
+many joint states for anything else: variables whose labels do not fit then have the parents that
+the evidence of their own components chooses, which is reported.
 """
 
 from __future__ import annotations
@@ -191,8 +193,9 @@ class LocalAnswer:
     def is_only_one(self, settings: Settings) -> bool:
         """Whether there are too many joint states for any other way.
 
-        Labels that fit badly suggest many; so the rows must show that many, too, and variables
-        whose labels are explained. States that only one variable shows may be lumps of its
+        Any other way compares components over X, of which only some hundreds can be. Labels that
+        fit badly suggest many; so the rows must show that many, too, and variables whose labels
+        are explained. States that only one variable shows may be lumps of its
         components, and labels of too few rows suggest a latent behind each variable: they count
         where no variable depends on another.
         """
