@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bench_scale import ROWS, add_sizes
 from mixoracle import LatentGraphLearner, Observations
+from mixoracle.decoding.explanation import structure_of
 from mixoracle.errors import AssumptionWarning, DataWarning
 
-# Latents, measurements, the most states of a latent.
-ROWS = ((8, 40, 2), (10, 100, 2), (15, 60, 2), (5, 200, 3))
 _WIDTH = 5
 _NOISE = 0.08
 # A state of a latent has at least about this share, whatever its causes are.
@@ -101,28 +101,16 @@ def _block(
 def is_exact(truth: Draw, learner: LatentGraphLearner) -> bool:
     """Whether Γ and the numbers of states are those of the truth, up to the order of latents."""
     found = learner.model_
-
-    def latents(adjacency: NDArray[np.bool_], sizes: tuple[int, ...]) -> list[tuple[bytes, int]]:
-        columns = np.ascontiguousarray(adjacency.T)
-        return sorted((bytes(column), size) for column, size in zip(columns, sizes, strict=True))
-
-    return latents(truth.adjacency, truth.sizes) == latents(found.bipartite, found.domain_sizes)
+    true = structure_of(truth.adjacency, truth.sizes)
+    return true == structure_of(found.bipartite, found.domain_sizes)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--samples", type=int, default=20_000)
+    add_sizes(parser)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=1)
-    parser.add_argument(
-        "--row",
-        type=int,
-        nargs=3,
-        action="append",
-        metavar=("LATENTS", "MEASUREMENTS", "STATES"),
-        help="these instead of the rows of the table",
-    )
     choices = parser.parse_args(argv)
     print(
         f"{'m':>3}{'n':>5}{'N':>8}{'problems':>10}{'exact':>7}{'believed':>10}{'median CPU s':>14}"

@@ -49,12 +49,9 @@ def distance_of_graphs(problem: Problem, learner: LatentGraphLearner) -> tuple[f
     return tuple(structural_distance(truth.latent_graph, each) for each in (graph, from_truth))
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def add_sizes(parser: argparse.ArgumentParser) -> None:
+    """Let a benchmark of many causes take other sizes than those of :data:`ROWS`."""
     parser.add_argument("--samples", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument(
         "--row",
         type=int,
@@ -63,6 +60,14 @@ def main(argv: list[str] | None = None) -> None:
         metavar=("LATENTS", "MEASUREMENTS", "STATES"),
         help="these instead of the rows of the table",
     )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    add_sizes(parser)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
     choices = parser.parse_args(argv)
     print(
         f"{'m':>3}{'n':>5}{'N':>8}{'joint states':>20}{'wall s':>8}{'CPU s':>8}{'peak GB':>9}"

@@ -8,7 +8,7 @@ spread each missing value over all coordinates.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,34 +106,46 @@ def _squared_distances(
     # Around the middle of the means: far away from 0, differences would lose their digits.
     middle, whitening = means.mean(axis=0), np.linalg.inv(factors)
     centres = means - middle
-    precisions = np.swapaxes(whitening, 1, 2) @ whitening
     # The largest product that a distance is the difference of, for rows that are as far out as 1.
-    sharpest = float(np.trace(precisions, axis1=1, axis2=2).max())
-    coefficients = None
-    if block.shape[1] <= MAX_WIDTH:
-        coefficients = squared_distance(centres, precisions).T
+    sharpest = float((whitening**2).sum(axis=(1, 2)).max())
+    is_narrow = block.shape[1] <= MAX_WIDTH
+    by_products = _by_products(centres, whitening) if is_narrow else None
+    by_whitening: Callable[[Floats], Floats] | None = None
     squared = np.empty((len(block), len(means)))
-    step = max(1, _ENTRIES // (len(means) + 3 * block.shape[1]))
+    # What a row takes: its distances and a few times its columns, or all whitened coordinates.
+    step = max(1, _ENTRIES // (len(means) + 3 * means.shape[1] if is_narrow else centres.size))
     for begin in range(0, len(block), step):
         rows = slice(begin, begin + step)
         apart = block[rows] - middle
         furthest = max(np.abs(apart).max(), np.abs(centres).max())
-        if coefficients is not None and furthest**2 * sharpest < _KEEPS_DIGITS:
-            squared[rows] = np.maximum(with_products(apart) @ coefficients, 0.0)
+        if by_products is not None and furthest**2 * sharpest < _KEEPS_DIGITS:
+            squared[rows] = by_products(apart)
         else:
-            squared[rows] = _whitened_distances(apart, centres, whitening)
+            by_whitening = by_whitening or _by_whitening(centres, whitening)
+            squared[rows] = by_whitening(apart)
     return squared, np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
 
 
-def _whitened_distances(block: Floats, means: Floats, whitening: Floats) -> Floats:
-    """The same for wide rows, or for rows and means that are very far apart."""
+def _by_products(means: Floats, whitening: Floats) -> Callable[[Floats], Floats]:
+    """The distances of rows with few columns, all of which are near."""
+    coefficients = squared_distance(means, np.swapaxes(whitening, 1, 2) @ whitening).T
+    return lambda block: np.maximum(with_products(block) @ coefficients, 0.0)
+
+
+def _by_whitening(means: Floats, whitening: Floats) -> Callable[[Floats], Floats]:
+    """The distances of wide rows, or of rows to means that are very far apart."""
     n_components, width = means.shape
     # One coordinate of all components after the other, rows last: so they add up quickest.
     centres = np.einsum("kij,kj->ik", whitening, means).reshape(-1, 1)
-    whitened = whitening.transpose(1, 0, 2).reshape(width * n_components, width) @ block.T
-    whitened -= centres
-    whitened *= whitened
-    return np.asarray(whitened.reshape(width, n_components, -1).sum(axis=0).T)
+    stacked = whitening.transpose(1, 0, 2).reshape(width * n_components, width)
+
+    def distances(block: Floats) -> Floats:
+        whitened = stacked @ block.T
+        whitened -= centres
+        whitened *= whitened
+        return np.asarray(whitened.reshape(width, n_components, -1).sum(axis=0).T)
+
+    return distances
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def check(
             "these data look like a continuous cause: it would explain the dependence better "
             f"than the states do ({figures[1]} against {figures[0]} nats a row), {_UNREAD}"
         )
-    gain = _gain_in_time(prepared, graph, whole, refinement, settings)
+    gain = _gain_in_time(looked_at, whole, refinement, settings)
     if gain < 0.0:
         return _failed(
             "these data look like a continuous cause: each row goes on from the one before, and "
@@ -116,22 +116,18 @@ def check(
 
 
 def _gain_in_time(
-    prepared: Prepared,
-    graph: Bipartite,
-    whole: Integers,
-    refinement: Refinement,
-    settings: Settings,
+    looked_at: _LookedAt, whole: Integers, refinement: Refinement, settings: Settings
 ) -> float:
     """What states explain beyond the row before, by the first whole rows in the order of time.
 
     A few of them are enough where they leave no doubt.
     """
-    adjacency = np.asarray(graph.adjacency[prepared.variables])
+    prepared, budget = looked_at.prepared, settings.budget
     in_time, gain = whole[np.argsort(prepared.rows[whole])], 0.0
-    for at_most in sorted({len(in_time[: settings.budget.shape_rows]), len(in_time)}):
-        rows = in_time[: min(at_most, settings.budget.mixture_rows)]
+    for at_most in sorted({min(n, len(whole)) for n in (budget.shape_rows, budget.mixture_rows)}):
+        rows = in_time[:at_most]
         seen, states, _ = distinct_rows(refinement.states[rows])
-        codes = codes_of_parents(seen, adjacency, graph.domain_sizes)
+        codes = codes_of_parents(seen, looked_at.adjacency, refinement.joint.domain_sizes)
         gain = succession.gain_of_states((b[rows] for b in prepared.blocks), states, codes)
         if gain > _CLEARLY:
             break
