@@ -31,8 +31,9 @@ from mixoracle.inference.start import starting_states
 from mixoracle.inference.state_order import reordered_codes, state_orders
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite, ComponentSet, Joint, JointTable, LatentModel
+from mixoracle.model.emptiness import are_possible, emptiness
 from mixoracle.model.graphs import Edge
-from mixoracle.model.joint import MANY_EMPTY, emptiness
+from mixoracle.model.joint import MANY_EMPTY
 from mixoracle.model.joint_states import distinct_rows, states_of_cells
 from mixoracle.oracles.candidate import Candidate, DecodedCounts, GraphCounts, weights_of
 from mixoracle.oracles.protocol import InformedOracle, MixtureOracle
@@ -318,9 +319,13 @@ class Solver:
             return None
         if solution.graph.n_latent < 2 or len(joint.nearly_empty()) < MANY_EMPTY * joint.n_joint:
             return None
-        _, own, counts = distinct_rows(solution.refinement.states)
+        states, settings = solution.refinement.states, self.run.settings
+        _, own, counts = distinct_rows(states)
         n_states = len(counts)
-        if not 2 <= n_states <= self.run.settings.budget.compared:
+        if not 2 <= n_states <= settings.budget.compared:
+            return None
+        # Latents that depend on each other strongly leave many empty without being one.
+        if are_possible(states, joint.domain_sizes, settings.priors.same_evidence):
             return None
         driven = np.asarray(solution.graph.adjacency.any(axis=1, keepdims=True))
         graph = Bipartite(driven, (n_states,), 0.0, "single latent")

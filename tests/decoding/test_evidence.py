@@ -6,7 +6,7 @@ import pytest
 from mixoracle.decoding.evidence import Grouping, explains_labels, score
 from mixoracle.families import GaussianFamily
 from mixoracle.mixtures.table import ComponentTable
-from mixoracle.model.joint import emptiness
+from mixoracle.model.emptiness import emptiness
 from mixoracle.model.joint_states import configurations
 from mixoracle.settings import Priors, Settings
 

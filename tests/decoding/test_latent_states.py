@@ -3,7 +3,7 @@ import pytest
 
 from mixoracle.decoding.evidence import score
 from mixoracle.decoding.latent_states import Others, merge_states, same_for_child
-from mixoracle.model.joint import emptiness
+from mixoracle.model.emptiness import emptiness
 from mixoracle.model.joint_states import distinct_rows, flat, numbered
 
 SETTINGS = ((2, 5, 3), (2, 6, 4), (3, 7, 2), (3, 7, 3))

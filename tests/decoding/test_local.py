@@ -16,7 +16,8 @@ from mixoracle.decoding.local import (
 )
 from mixoracle.families.gaussian import GaussianFamily
 from mixoracle.mixtures.merging import pool
-from mixoracle.model.joint_states import codes_of_parents
+from mixoracle.model.joint_states import codes_of_parents, flat
+from mixoracle.settings import Settings
 
 
 def labelled(model, states, rng, distance=10.0):
@@ -160,19 +161,29 @@ def test_variables_without_components_have_no_latents():
     assert found.misfits == ()
 
 
-def test_what_two_latents_determine_is_no_third_one():
-    rng = np.random.default_rng(0)
-    known = [rng.integers(2, size=500) for _ in range(4)]
-    both = 2 * known[1] + known[3]
-    assert _follows(both, known, 0.01)
-    assert _follows(known[2], known, 0.01)
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("determining", [[1], [1, 3], [0, 2, 3], [0, 1, 2, 4]])
+def test_what_a_few_latents_determine_is_not_one_more(determining, seed):
+    rng = np.random.default_rng(seed)
+    known = [rng.integers(2, size=500) for _ in range(5)]
+    together = flat(np.stack([known[j] for j in determining], axis=1), (2,) * len(determining))
+    assert _follows(together, known, Settings())
     # A few rows may be in a wrong state.
-    wrong = both.copy()
-    wrong[:4] = (wrong[:4] + 1) % 4
-    assert _follows(wrong, known, 0.01)
-    assert not _follows(2 * both + rng.integers(2, size=500), known, 0.01)
-    assert not _follows(rng.integers(2, size=500), known, 0.01)
-    assert not _follows(both, [], 0.01)
+    wrong = together.copy()
+    wrong[:4] = 1 - wrong[:4] % 2
+    assert _follows(wrong, known, Settings())
+    assert not _follows(2 * together + rng.integers(2, size=500), known, Settings())
+    assert not _follows(together, [], Settings())
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("n_rows", [4, 12, 60, 500])
+def test_a_latent_by_itself_does_not_follow_from_any_number_of_others(n_rows, seed):
+    """Rows that are each in a configuration of their own would determine anything."""
+    rng = np.random.default_rng(seed)
+    known = [rng.integers(2, size=n_rows) for _ in range(12)]
+    own = np.arange(n_rows) % 2
+    assert not _follows(rng.permutation(own), known, Settings())
 
 
 def test_a_latent_in_one_state_in_all_rows_is_none():

@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import poisson
 
 from mixoracle.errors import InvalidInputError
 from mixoracle.model import JointTable
-from mixoracle.model.joint import emptiness, independent
 
 
 @pytest.mark.parametrize(
@@ -63,32 +61,3 @@ def test_html_shows_the_likeliest_cells_first():
     assert "not shown" not in shown
     large = JointTable(np.full((5, 5, 2), 0.02))._repr_html_()
     assert "26 rarer joint states not shown" in large
-
-
-class TestEmptyStates:
-    @pytest.mark.parametrize("seed", range(20))
-    def test_independent_latents_have_no_empty_states(self, seed):
-        rng = np.random.default_rng(seed)
-        margins = [rng.dirichlet(np.ones(size)) for size in (2, 3, 4)]
-        table = np.einsum("a,b,c->abc", *margins)
-        np.testing.assert_allclose(independent(table), table)
-        assert len(JointTable(table / table.sum()).nearly_empty()) == 0
-        assert emptiness(5000.0 * table) == 0.0
-
-    def test_what_is_short_of_a_tenth_costs_its_log_likelihood(self):
-        rows = np.array([[500.0, 4.0], [4.0, 500.0]])
-        least = 0.1 * independent(rows)[0, 1]
-        expected = 2 * (poisson.logpmf(4, 4.0) - poisson.logpmf(4, least))
-        assert emptiness(rows) == pytest.approx(expected)
-
-    @pytest.mark.parametrize("seed", range(10))
-    def test_a_hole_costs_the_more_the_more_rows_there_are(self, seed):
-        table = np.random.default_rng(seed).dirichlet(np.ones(8)).reshape(2, 2, 2)
-        table[0, 1, 0] = 0.0
-        costs = [emptiness(n_rows * table / table.sum()) for n_rows in (100, 1_000, 10_000)]
-        assert 0 < costs[0] < costs[1] < costs[2]
-
-    def test_one_latent_or_none_has_nothing_to_be_short_of(self):
-        assert emptiness(np.array([900.0, 1.0, 0.0])) == 0.0
-        assert emptiness(np.array(100.0)) == 0.0
-        assert JointTable(np.array([1.0, 0.0])).nearly_empty().shape == (0, 1)

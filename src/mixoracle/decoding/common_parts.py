@@ -29,7 +29,7 @@ import numpy as np
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.mixtures.pairs import count_together
-from mixoracle.model.joint import HOLE
+from mixoracle.model.emptiness import HOLE
 
 Labels = Integers
 

@@ -23,7 +23,7 @@ from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle.decoding.explanation import Explanation
 from mixoracle.mixtures.merging import log_dirichlet_multinomial
 from mixoracle.mixtures.table import ComponentTable
-from mixoracle.model.joint import emptiness
+from mixoracle.model.emptiness import emptiness
 from mixoracle.model.joint_states import configurations, distinct_rows
 from mixoracle.settings import Settings
 

@@ -7,7 +7,7 @@ Where families do not fit, evidence is believed only up to the misfit of the coa
 [1]_, and within that the assumption decides.
 
 Assumes that a combination which is rarer than a tenth of what independent latents would give it is
-impossible, as all evidence here does (:func:`~mixoracle.model.joint.emptiness`).
+impossible, as all evidence here does (:func:`~mixoracle.model.emptiness.emptiness`).
 
 References
 ----------
@@ -29,7 +29,7 @@ from mixoracle.decoding.completion import complete
 from mixoracle.decoding.explanation import Explanation, Proposal
 from mixoracle.decoding.moves import move_between
 from mixoracle.mixtures.table import ComponentTable
-from mixoracle.model.joint import emptiness
+from mixoracle.model.emptiness import emptiness
 from mixoracle.settings import Settings
 
 

@@ -176,7 +176,7 @@ def _distinct_latents(
             if only in explained or _are_determined(rows, only, shared, settings):
                 continue
         voted = _voted(rows, pairs, part)
-        if _follows(voted, states, settings.priors.stray_share):
+        if _follows(voted, states, settings):
             continue
         explained |= part.members
         members.append(part.members)
@@ -188,11 +188,11 @@ def _distinct_latents(
     return adjacency, numbered_columns(np.stack(states, axis=1) if states else np.zeros(shape, int))
 
 
-def _follows(voted: Integers, states: list[Integers], stray_share: float) -> bool:
-    """Whether a latent follows from another one, or from the two that it depends on most.
+def _follows(voted: Integers, states: list[Integers], settings: Settings) -> bool:
+    """Whether a latent follows from a few others, those that it depends on most.
 
-    Two variables with the same two parents have both of them in common, as one part. One that is
-    in the same state in all rows counts as following: it says nothing.
+    Variables with the same parents have all of these in common, as one part. One that is in the
+    same state in all rows counts as following: it says nothing.
     """
     if np.all(voted == voted[0]):
         return True
@@ -200,10 +200,14 @@ def _follows(voted: Integers, states: list[Integers], stray_share: float) -> boo
         return False
     known = np.stack(states, axis=1)
     sizes = tuple(int(size) for size in known.max(axis=0) + 1)
-    nearest = np.argsort(list(_dependence(voted, known, sizes)))[-2:]
+    nearest = np.argsort(list(_dependence(voted, known, sizes)))[-settings.budget.all_parent_sets :]
+    # In configurations of a row or two anything would follow.
+    at_most = len(voted) // settings.priors.rows_per_component
+    while len(nearest) > 0 and prod(sizes[j] for j in nearest) > at_most:
+        nearest = nearest[1:]
     together = flat(known[:, nearest], [sizes[j] for j in nearest])
     off = rows_in_minority(together, voted, np.ones(len(voted)))
-    return bool(off <= stray_share * len(voted))
+    return bool(off <= settings.priors.stray_share * len(voted))
 
 
 def _are_determined(
@@ -298,11 +302,12 @@ def _parents_by_evidence(
     if rows.labels[:, variable].max() > 0:
         strengths = list(_dependence(rows.labels[:, variable], states, sizes))
         likely = np.sort(np.argsort(strengths)[::-1][: 2 * settings.budget.all_parent_sets])
+    cells, cell_of, _ = distinct_rows(states[:, likely])
     chosen = best_parents(
-        rows.features[variable],
+        pool(rows.features[variable], cell_of, len(cells)),
         rows.families[variable],
         rows.priors[variable],
-        Groupings(Proposal.of_all(states[:, likely])),
+        Groupings(Proposal.of_all(cells)),
         settings,
     )
     needed = np.zeros(len(sizes), dtype=bool)

@@ -17,6 +17,7 @@ import numpy as np
 from mixoracle._arrays import Floats, FrozenArrays, Integers, frozen_array, frozen_whole_numbers
 from mixoracle.errors import InvalidInputError
 from mixoracle.model.elimination import Factor, likeliest
+from mixoracle.model.emptiness import HOLE, independent
 from mixoracle.model.joint_states import states_of_cells
 
 if TYPE_CHECKING:
@@ -27,13 +28,10 @@ if TYPE_CHECKING:
 SUM_TOLERANCE = 1e-8
 _ROWS_SHOWN = 24
 _SIZES_SHOWN = 12
-# A joint state is nearly empty below this share of what independent latents would give it. One
-# alone that falls short of more is just rare; where many do, the latents may not be what they seem.
-HOLE = 0.05
+# A joint state is nearly empty below this share of what independent latents would give it, where
+# many are: the latents may then not be what they seem.
 _HOLE_AMONG_MANY = 0.25
 MANY_EMPTY = 0.25
-# Below this share nondegeneracy (a) begins to be implausible.
-_IMPLAUSIBLE = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -316,34 +314,3 @@ def checked_states(states: Any, domain_sizes: Sequence[int]) -> Integers:
             f"states count from 0 and stay below the domain sizes {tuple(domain_sizes)}"
         )
     return rows
-
-
-def independent(table: Floats) -> Floats:
-    """The table with the same margins and independent latents."""
-    total = float(table.sum())
-    expected = np.full(table.shape, total)
-    for axis in range(table.ndim):
-        others = tuple(other for other in range(table.ndim) if other != axis)
-        expected = expected * (table.sum(axis=others, keepdims=True) / total)
-    return expected
-
-
-def emptiness(rows: Floats) -> float:
-    """How far so many rows in each joint state speak against every state being possible, in nats.
-
-    Nondegeneracy (a) is taken to mean that no state is rarer than a tenth of what independent
-    latents would give it; a state that is costs the log-likelihood (Poisson) that it falls short
-    by.
-
-    Examples
-    --------
-    >>> round(emptiness(np.array([[400.0, 0.0], [0.0, 400.0]])), 3)
-    40.0
-    >>> emptiness(np.array([[300.0, 100.0], [100.0, 300.0]]))
-    0.0
-    """
-    least = _IMPLAUSIBLE * independent(rows)
-    short = rows < least
-    seen, needed = rows[short], least[short]
-    ratio = np.where(seen > 0, seen / needed, 1.0)
-    return float((needed - seen + seen * np.log(ratio)).sum())

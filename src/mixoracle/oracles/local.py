@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -38,7 +37,7 @@ from mixoracle.mixtures.dependence import dependent_pairs, enough_rows, whitened
 from mixoracle.mixtures.merging import pool
 from mixoracle.mixtures.preparation import Prepared
 from mixoracle.model import Bipartite
-from mixoracle.model.joint import emptiness
+from mixoracle.model.emptiness import are_possible
 from mixoracle.model.joint_states import (
     codes_of_parents,
     distinct_rows,
@@ -60,8 +59,6 @@ from mixoracle.settings import Settings
 # The share of the entropy of labels beyond which others leave them open: a label more among five
 # leaves a tenth, a latent of its own a third and more.
 _OPEN = 0.25
-# So many latents are looked at together: one that three others determine is seen.
-_TOGETHER = 4
 
 
 @dataclass(frozen=True)
@@ -163,20 +160,10 @@ class LocalAnswer:
             return False
         if np.any(self.explanation.fitting().sum(axis=0) < FEWEST_CHILDREN):
             return False
-        return self._is_full(settings) and not self._dependent_pairs(settings).any()
-
-    def _is_full(self, settings: Settings) -> bool:
-        """Whether a few latents together are in every joint state that should be there.
-
-        All of them together are not: most joint states of many dependent latents are rare.
-        """
-        sizes = np.array(self.explanation.domain_sizes, dtype=np.int64)
-        for chosen in map(list, combinations(range(len(sizes)), min(len(sizes), _TOGETHER))):
-            own = sizes[chosen].tolist()
-            rows = np.bincount(flat(self.explanation.states[:, chosen], own), minlength=prod(own))
-            if emptiness(rows.reshape(own).astype(np.float64)) > settings.priors.same_evidence:
-                return False
-        return True
+        found, tolerated = self.explanation, settings.priors.same_evidence
+        if not are_possible(found.states, found.domain_sizes, tolerated):
+            return False
+        return not self._dependent_pairs(settings).any()
 
     def _dependent_pairs(self, settings: Settings) -> Bools:
         """Which variables are dependent beyond their states, in some of the rows, (n, n)."""

@@ -18,7 +18,7 @@ import numpy as np
 from mixoracle._arrays import Floats
 from mixoracle.assumptions.verdict import state_names
 from mixoracle.model import LatentModel
-from mixoracle.model.joint import independent
+from mixoracle.model.emptiness import independent
 from mixoracle.observations import Observations
 from mixoracle.report.evidence import Alternative, Count, Evidence
 from mixoracle.report.measurements import (
