@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mixoracle._arrays import Integers
-from mixoracle.inference.outlying import density_limits
+from mixoracle.inference.outlying import density_limits, unlikely_rows
 from mixoracle.inference.passes import ChunkReader, over_all_rows, spread_over
 from mixoracle.mixtures.columns import repeated_numbers
 from mixoracle.model import LatentModel
@@ -51,12 +51,7 @@ def learned_from_all(
     prepared = best.prepared
     if prepared.observations.n_samples >= chunked.n_rows:  # the sample is the table
         return found
-    model, _ = built(best)
-    limits = density_limits(model.components or (), prepared)
-    repeated = repeated_numbers(prepared.columns)
-    held = source.kept_with(
-        model, prepared.observations, prepared.set_aside, limits, exposure, repeated
-    )
+    held = readable(built(best)[0], best, source, exposure, run.settings)
     refinement, passes = over_all_rows(
         chunked,
         ChunkReader.of(held, prepared, chunked.choices.spelling),
@@ -69,3 +64,23 @@ def learned_from_all(
     )
     best = replace(best, refinement=refinement, passes=passes)
     return replace(found, solutions=[best, *found.solutions[1:]])
+
+
+def readable(
+    model: LatentModel,
+    solution: Solution,
+    source: Source,
+    exposure: Exposure | None,
+    settings: Settings,
+) -> LatentModel:
+    """The model of a solution with all that reading new rows needs."""
+    prepared = solution.prepared
+    rows = unlikely_rows(prepared, solution.graph, solution.refinement, settings)
+    return source.kept_with(
+        model,
+        prepared.observations.take(rows),
+        prepared.set_aside[rows],
+        density_limits(model.components or (), prepared),
+        exposure,
+        repeated_numbers(prepared.columns),
+    )

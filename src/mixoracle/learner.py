@@ -19,15 +19,15 @@ from sklearn.base import BaseEstimator
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import check_flag, make_generator
+from mixoracle._memory import keep_freed_memory
 from mixoracle._threads import one_thread
-from mixoracle.all_rows import learned_from_all, sample_of
+from mixoracle.all_rows import learned_from_all, readable, sample_of
 from mixoracle.background import Background, checked
 from mixoracle.errors import AssumptionFailedError, AssumptionWarning
 from mixoracle.families.choice import Families
 from mixoracle.foresight import Foresight
 from mixoracle.inference.outlying import density_limits, reassigned
 from mixoracle.inference.passes import Passes
-from mixoracle.mixtures.columns import repeated_numbers
 from mixoracle.mixtures.exposure import exposed
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.mixtures.ties import without_copies
@@ -268,6 +268,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         each column of a frame is, as :meth:`understood` returns it. Rows that do not fit into
         memory are :class:`~mixoracle.ChunkedObservations` or a Dask collection.
         """
+        keep_freed_memory()
         chunked, n_jobs = as_chunked(X, groups, columns), 1 if self.n_jobs is None else self.n_jobs
         if chunked is not None:
             self._cost(chunked).check_memory(self.memory_limit)
@@ -329,8 +330,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         if failure and self.strict:
             raise AssumptionFailedError(failure)
         limits = density_limits(model.components or (), prepared)
-        repeated, aside = repeated_numbers(prepared.columns), prepared.set_aside
-        model = source.kept_with(model, observations, aside, limits, exposure, repeated)
+        model = readable(model, best, source, exposure, settings)
         self.__dict__.update(
             _source=source,
             _resampler=resampler,

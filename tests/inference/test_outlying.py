@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from mixoracle import LatentGraphLearner, Observations
-from mixoracle.datasets import paper_problem
+from mixoracle.datasets import kind_problem, paper_problem, with_gaps
 from mixoracle.errors import AssumptionWarning
 from mixoracle.metrics import compare, compare_states
 from mixoracle.mixtures.preparation import prepare
+from mixoracle.model.reading import learned_reading
 
 pytestmark = pytest.mark.filterwarnings("ignore::mixoracle.errors.AssumptionWarning")
 
@@ -93,3 +94,44 @@ def test_a_tenth_of_a_percent_of_a_wide_block_is_set_aside_without_loss_of_depen
     assert learner.set_aside_.sum() == 1
     assert learner.set_aside_[5, 0]
     assert type(learner.model_.components[0]).__name__ == "GaussianComponents"
+
+
+def rounded(observations):
+    """Each block in steps of two standard deviations of its noise, so that values repeat."""
+    blocks = {}
+    for name in observations.names:
+        block = observations[name]
+        blocks[name] = np.round(block / 0.02) * 0.02
+    return Observations.from_arrays(blocks)
+
+
+def of_any_kind(kind, seed):
+    if kind in {"categorical", "counts", "gamma", "mixed"}:
+        return kind_problem(2, 6, 3, 900, seed, kind).observations
+    if kind == "spoiled":
+        return spoiled(seed, 0.01, False)[1]
+    observations = paper_problem(2, 6, 3, 900, random_state=seed, covariance="code").observations
+    if kind == "missing":
+        return with_gaps(observations, 0.1, seed)
+    return rounded(observations) if kind == "rounded" else observations
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "kind",
+    ["numbers", "missing", "rounded", "spoiled", "categorical", "counts", "gamma", "mixed"],
+)
+def test_a_few_rows_tell_what_is_usual_of_all(kind, seed):
+    observations = of_any_kind(kind, seed)
+    learner = LatentGraphLearner(random_state=seed).fit(observations)
+    model, prepared = learner.model_, prepare(observations)
+    aside, repeated = learner.set_aside_, model.reading.repeated
+    columns, levels = model.reading.columns, model.reading.levels
+    blocks = [observations[name] for name in observations.names]
+    limits = np.array(model.reading.set_aside)
+    by_all = learned_reading(model, columns, levels, blocks, aside, limits, None, repeated)
+    np.testing.assert_allclose(model.reading.usual, by_all.usual, rtol=1e-9)
+    assert model.reading.together == pytest.approx(by_all.together, rel=1e-9)
+    assert prepared.spread.any() == (kind == "rounded")
+    if kind not in {"missing", "spoiled"}:
+        assert not model.unlike(observations).any()

@@ -64,10 +64,12 @@ class CodedRows:
         self, components: Sequence[ComponentSet], rows: Integers | slice
     ) -> list[Floats]:
         """The log density of some rows in each component of each variable, (r, k_i)."""
-        return [
-            family.log_density(self.features(i, rows), held, self.patterns(i, rows))
-            for i, (family, held) in enumerate(zip(self.families, components, strict=True))
-        ]
+        return [self.log_density(i, held, rows) for i, held in enumerate(components)]
+
+    def log_density(self, place: int, components: ComponentSet, rows: Integers | slice) -> Floats:
+        """The same for the variable at ``place``, (r, k)."""
+        features, patterns = self.features(place, rows), self.patterns(place, rows)
+        return self.families[place].log_density(features, components, patterns)
 
     def chunks(self, n_columns: int, entries: int) -> Iterator[slice]:
         """All rows, so many at a time that ``n_columns`` for each make at most ``entries``."""

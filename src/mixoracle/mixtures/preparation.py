@@ -81,6 +81,24 @@ class Prepared(CodedRows):
         return _measured(self.observations, self.columns)
 
     @cached_property
+    def spread(self) -> Bools:
+        """Of which variables of the observations (n,) rounded or repeated numbers were spread."""
+        is_spread = np.array([steps.any() for steps in self.rounding], dtype=bool)
+        is_spread[[column.observed for column in self.columns if column.agreed]] = True
+        return is_spread
+
+    def unspread(self) -> Prepared:
+        """The same with numbers that were spread as they were measured."""
+        if not self.spread.any():
+            return self
+        blocks = list(self.blocks)
+        for place in np.flatnonzero(self.spread[self.variables]):
+            i = self.variables[place]
+            kept = np.where(self.set_aside[:, [i]], np.nan, self.measured[i])
+            blocks[place] = self.encoders[place].encode(kept[self.rows])
+        return replace(self, blocks=tuple(blocks))
+
+    @cached_property
     def places(self) -> Integers:
         """Where each variable of the observations stands here."""
         return np.argsort(self.variables)

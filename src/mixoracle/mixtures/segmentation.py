@@ -1,9 +1,9 @@
 """One observed variable on its own: how many components, and which row is in which.
 
 k-means cuts the block into more pieces than it can have components, and the evidence merges them
-again. Where the answer comes near the number of pieces, there were too few, and as many again are
-added. This is where the number of components of a single variable is decided; the other variables
-may correct it (:mod:`~mixoracle.labels`).
+again. Where the answer comes near the number of pieces, there were too few, and more are added.
+This is where the number of components of a single variable is decided; the other variables may
+correct it (:mod:`~mixoracle.labels`).
 
 References
 ----------
@@ -102,7 +102,8 @@ def _segment_whole(
         merging = merge_pieces(pieces, variable.family, CutPieces(), max_components)
         if 2 * merging.n_components <= n_found or n_pieces >= limit:
             return merging.groups[labels], merging
-        n_pieces = min(2 * n_pieces, limit)
+        # Where every piece stays apart, twice as many would hardly be enough.
+        n_pieces = min((2 if merging.n_components < n_found else 4) * n_pieces, limit)
         centres = means_of(embedding, labels, n_found)
 
 
