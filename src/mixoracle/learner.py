@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from mixoracle import assumptions, bipartite, structure
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import check_flag, make_generator
-from mixoracle._memory import keep_freed_memory
+from mixoracle._memory import freed_memory_kept
 from mixoracle._threads import one_thread
 from mixoracle.all_rows import learned_from_all, readable, sample_of
 from mixoracle.background import Background, checked
@@ -258,6 +258,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         self.memory_limit = memory_limit
 
     @one_thread()
+    @freed_memory_kept()
     def fit(
         self, X: Rows, y: object = None, *, groups: Groups | None = None, columns: Said = None
     ) -> Self:
@@ -268,7 +269,6 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         each column of a frame is, as :meth:`understood` returns it. Rows that do not fit into
         memory are :class:`~mixoracle.ChunkedObservations` or a Dask collection.
         """
-        keep_freed_memory()
         chunked, n_jobs = as_chunked(X, groups, columns), 1 if self.n_jobs is None else self.n_jobs
         if chunked is not None:
             self._cost(chunked).check_memory(self.memory_limit)

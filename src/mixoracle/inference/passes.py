@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import n_workers
+from mixoracle._memory import freed_memory_kept
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.encoding import Encoder
 from mixoracle.inference.refine import AnyMixture, Refinement, joint_of, mixture_of
@@ -119,7 +120,7 @@ def _sums_of(
             coded = reader.coded(table, number, part)
             yield _Sums(mixture.expect(coded)[0], coded.log_units)
 
-    with threadpool_limits(limits=1), naming(chunk):
+    with threadpool_limits(limits=1), freed_memory_kept(), naming(chunk):
         return reduce(add, sums())
 
 
