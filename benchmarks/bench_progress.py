@@ -1,8 +1,8 @@
 """How true the remaining time is that a fit shows: forecasts beside what was left in the end.
 
-Problems of the paper, sparse ones with many measurements, rows with outlying values and items: each
-time that a stage or a step of one is told, the forecast is held against the seconds that were then
-still to come. Counted from a third of the way on, where at least a second was left.
+Problems that take long enough to wait for: many rows, many measurements, overlap, outlying values
+and items. Each time that a stage or a step of one is told, the forecast is held against the seconds
+that were then still to come. Counted from a third of the way on, where at least a second was left.
 
     python benchmarks/bench_progress.py
 """
@@ -37,12 +37,15 @@ def with_outlying(n_rows: int, seed: int) -> Observations:
 
 
 PROBLEMS: dict[str, Callable[[int], Observations]] = {
-    "paper (3, 8, 4), N = 50 000": lambda s: paper_problem(3, 8, 4, 50_000, s).observations,
-    "paper (4, 8, 3), N = 20 000": lambda s: paper_problem(4, 8, 3, 20_000, s).observations,
-    "m = 8, n = 60, N = 10 000": lambda s: sparse_problem(8, 60, 2, 10_000, s).observations,
-    "m = 5, n = 100 (up to 3 states)": lambda s: sparse_problem(5, 100, 3, 8_000, s).observations,
-    "outlying rows, N = 30 000": lambda s: with_outlying(30_000, s),
-    "25 items, N = 2 000": lambda s: item_problem(3, 25, 2_000, random_state=s).observations,
+    "paper (3, 8, 4), N = 1 000 000": lambda s: paper_problem(3, 8, 4, 1_000_000, s).observations,
+    "paper (4, 8, 3), N = 1 000 000": lambda s: paper_problem(4, 8, 3, 1_000_000, s).observations,
+    "m = 20, n = 200, N = 50 000": lambda s: sparse_problem(20, 200, 2, 50_000, s).observations,
+    "m = 5, n = 200 (up to 3 states)": lambda s: sparse_problem(5, 200, 3, 20_000, s).observations,
+    "overlapping, m = 6, n = 40": lambda s: (
+        sparse_problem(6, 40, 3, 5_000, s, scale=0.2).observations
+    ),
+    "outlying rows, N = 500 000": lambda s: with_outlying(500_000, s),
+    "25 items, N = 20 000": lambda s: item_problem(3, 25, 20_000, random_state=s).observations,
 }
 
 
