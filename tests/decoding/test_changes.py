@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from mixoracle.decoding import changes
 from mixoracle.decoding.changes import (
     change_latents,
     merge_equal_states,
@@ -103,3 +106,21 @@ def test_the_budget_bounds_what_is_looked_at(right, joined, split):
     assert "took a latent apart" not in actions(change_latents(*joined, within(compared=2)))
     assert "joined two latents" not in actions(change_latents(*right, within(joint_states=1)))
     assert actions(tell_more_apart(*joined, within(compared=1, few_components=1))) == []
+
+
+@pytest.mark.parametrize("most", [3, 7, 10_000])
+def test_no_further_latent_is_looked_for_beside_too_many(joined, most, monkeypatch):
+    """With dozens of parts that took minutes, and nothing came of it."""
+    asked = []
+
+    def with_rest(_table, states, *_rest):
+        asked.append(int(np.prod(states.max(axis=0) + 1)))
+        return states
+
+    monkeypatch.setattr(changes, "_with_rest", with_rest)
+    table, explanation = joined
+    # Some children do not count, so that the parts of the others leave something out.
+    with_fewer = replace(explanation, adjacency=explanation.adjacency & (np.arange(7) < 4)[:, None])
+    list(change_latents(table, with_fewer, within(joint_states=most)))
+    assert max(asked, default=0) <= most
+    assert asked or most < 10_000

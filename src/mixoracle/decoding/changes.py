@@ -132,6 +132,9 @@ def _taken_apart(
             continue
         seen.add(parts.tobytes())
         apart = _replaced(explanation.states, latent, parts[states])
+        # One more latent makes no fewer joint states, and it takes long to find among many.
+        if not _is_affordable(apart, settings):
+            continue
         if len(distinct_rows(parts)[0]) < len(labels):
             apart = _with_rest(table, apart, states, children, settings)
         yield from _if_affordable("took a latent apart", apart, settings)
@@ -200,5 +203,10 @@ def _replaced(states: Integers, latent: int, columns: Integers) -> Integers:
 
 
 def _if_affordable(action: str, states: Integers, settings: Settings) -> Iterator[Change]:
-    if prod(Proposal.of_all(states).domain_sizes) <= settings.budget.joint_states:
+    if _is_affordable(states, settings):
         yield action, states
+
+
+def _is_affordable(states: Integers, settings: Settings) -> bool:
+    """Whether latents with these states (T, m) have no more joint states than can be looked at."""
+    return prod(Proposal.of_all(states).domain_sizes) <= settings.budget.joint_states
