@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mixoracle import LatentGraphLearner, Observations
-from mixoracle.cli.fitting import PLANS
+from mixoracle.cli.fitting import plan_of
 from mixoracle.cli.terminal import Stages
 from mixoracle.datasets import item_problem, paper_problem, sparse_problem
 from mixoracle.errors import AssumptionWarning, DataWarning
@@ -58,7 +58,7 @@ def forecasts(observations: Observations) -> tuple[list[float], float]:
         if left is not None:
             told.append((time.perf_counter(), left))
 
-    stages = Stages(PLANS["signature"], show)
+    stages = Stages(plan_of("signature", observations.n_samples), show)
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from mixoracle._memory import _glibc, freed_memory_kept
+from mixoracle._memory import _glibc
 
-_PROGRAM = """
-import resource
+_BEGIN = """
+import resource, threading
 import numpy as np
 from mixoracle._memory import freed_memory_kept
 
@@ -17,49 +17,83 @@ def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(100):
         np.ones(250_000)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-first = faults()
-with freed_memory_kept():
-    within = faults()
-print(first, within, faults())
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 # Of an array of 2 MB, in pages of 4 kB.
 _PAGES = 488
+_AS_DASK = {"MALLOC_TRIM_THRESHOLD_": "65536"}
 
-glibc_only = pytest.mark.skipif(_glibc() is None, reason="another C library")
+pytestmark = pytest.mark.skipif(_glibc() is None, reason="another C library")
 
 
-def faults(**environment):
+def faults(program, **environment):
+    """Whether the pages of arrays were fresh ones, each time that the program asks."""
     env = {name: held for name, held in os.environ.items() if not name.startswith("MALLOC_")}
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM],
+        [sys.executable, "-c", _BEGIN + program],
         env=env | environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    return [int(count) / (100 * _PAGES) for count in done.stdout.split()]
+    shares = [int(count) / (100 * _PAGES) for count in done.stdout.split()]
+    assert all(share < 0.1 or share > 0.9 for share in shares)
+    return [share > 0.9 for share in shares]
 
 
-@glibc_only
+_WITHIN = """
+faults()
+with freed_memory_kept():
+    faults()
+faults()
+"""
+
+
 def test_where_nobody_says_otherwise_freed_memory_stays_from_then_on():
-    _, within, after = faults()
-    assert within < 0.1
-    assert after < 0.1
+    assert faults(_WITHIN)[1:] == [False, False]
 
 
-@glibc_only
 @pytest.mark.parametrize("mapped", [{}, {"MALLOC_MMAP_THRESHOLD_": "262144"}])
 def test_what_the_environment_asks_for_holds_again_afterwards(mapped):
-    """As the workers of Dask are started."""
-    before, within, after = faults(MALLOC_TRIM_THRESHOLD_="65536", **mapped)
-    assert before > 0.9
-    assert within < 0.1
-    assert after > 0.9
+    assert faults(_WITHIN, **_AS_DASK, **mapped) == [True, False, True]
 
 
-def test_an_error_within_leaves_as_it_came(monkeypatch):
-    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
-    with pytest.raises(KeyError), freed_memory_kept():
-        raise KeyError("any")
+@pytest.mark.parametrize("limit", ["4294967296", "99999999999999999999", "268435456"])
+def test_who_wants_to_keep_more_does_so_afterwards(limit):
+    usual = {"MALLOC_MMAP_THRESHOLD_": "33554432"}
+    assert faults(_WITHIN, MALLOC_TRIM_THRESHOLD_=limit, **usual) == [False, False, False]
+
+
+def test_after_an_error_it_is_as_before():
+    program = """
+try:
+    with freed_memory_kept():
+        raise KeyError
+except KeyError:
+    faults()
+"""
+    assert faults(program, **_AS_DASK) == [True]
+
+
+def test_the_last_of_several_puts_it_back():
+    program = """
+with freed_memory_kept():
+    with freed_memory_kept():
+        pass
+    faults()
+    held = freed_memory_kept()
+    other = threading.Thread(target=held.__enter__)
+    other.start()
+    other.join()
+faults()
+"""
+    assert faults(program, **_AS_DASK) == [False, False]
+
+
+def test_a_fit_keeps_it():
+    program = """
+from mixoracle import LatentGraphLearner
+rows = {"a": np.zeros((20, 1)), "b": np.arange(20.0)[:, None]}
+LatentGraphLearner(progress=lambda told: faults()).fit(rows)
+"""
+    assert not any(faults(program, **_AS_DASK))

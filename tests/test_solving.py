@@ -11,6 +11,7 @@ from mixoracle.errors import AssumptionWarning, KnowledgeConflictError
 from mixoracle.metrics import compare
 from mixoracle.mixtures.preparation import prepare
 from mixoracle.model import Bipartite
+from mixoracle.model.joint import MANY_EMPTY
 from mixoracle.oracles.candidate import Candidate, GraphCounts
 from mixoracle.oracles.run import Run
 from mixoracle.solving import Solver
@@ -128,3 +129,23 @@ def test_all_candidates_within_the_evidence_are_refined():
     close = [0.0, -1.0, -2.0, -3.0, -4.0, -9.0, -11.0]
     all_of_them = solver._worth_refining([candidate(own) for own in close])
     assert [own.strength for own in all_of_them] == close[:-1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_single_latent_stands_beside_several_that_depend_on_each_other(seed):
+    """A third of the joint states is nearly empty, as the pairs of latents say."""
+    rng = np.random.default_rng(seed)
+    states = np.empty((4_000, 6), dtype=np.int64)
+    states[:, 0] = rng.integers(2, size=4_000)
+    for j in range(1, 6):
+        states[:, j] = np.where(rng.random(4_000) < 0.85, states[:, j - 1], 1 - states[:, j - 1])
+    means = rng.normal(size=(18, 2, 2))
+    means[:, 1] = means[:, 0] + 1.0
+    blocks = {
+        f"X{i + 1}": means[i][states[:, i // 3]] + 0.05 * rng.normal(size=(4_000, 2))
+        for i in range(18)
+    }
+    learner = LatentGraphLearner(random_state=0).fit(Observations.from_arrays(blocks))
+    assert learner.model_.domain_sizes == (2,) * 6
+    assert len(learner.model_.joint.nearly_empty()) >= 64 * MANY_EMPTY
+    assert all(other.model.n_latent > 1 for other in learner.alternatives_)

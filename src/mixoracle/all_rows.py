@@ -12,13 +12,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mixoracle._arrays import Integers
-from mixoracle.inference.outlying import density_limits, unlikely_rows
 from mixoracle.inference.passes import ChunkReader, over_all_rows, spread_over
-from mixoracle.mixtures.columns import repeated_numbers
 from mixoracle.model import LatentModel
 from mixoracle.model.exposure import Exposure
 from mixoracle.observations.chunked import ChunkedObservations
 from mixoracle.observations.source import Source
+from mixoracle.readable import readable
 from mixoracle.solving import Solution, Solver
 from mixoracle.trust.starts import Started
 
@@ -64,23 +63,3 @@ def learned_from_all(
     )
     best = replace(best, refinement=refinement, passes=passes)
     return replace(found, solutions=[best, *found.solutions[1:]])
-
-
-def readable(
-    model: LatentModel,
-    solution: Solution,
-    source: Source,
-    exposure: Exposure | None,
-    settings: Settings,
-) -> LatentModel:
-    """The model of a solution with all that reading new rows needs."""
-    prepared = solution.prepared
-    rows = unlikely_rows(prepared, solution.graph, solution.refinement, settings)
-    return source.kept_with(
-        model,
-        prepared.observations.take(rows),
-        prepared.set_aside[rows],
-        density_limits(model.components or (), prepared),
-        exposure,
-        repeated_numbers(prepared.columns),
-    )

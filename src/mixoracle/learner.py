@@ -21,12 +21,12 @@ from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import check_flag, make_generator
 from mixoracle._memory import freed_memory_kept
 from mixoracle._threads import one_thread
-from mixoracle.all_rows import learned_from_all, readable, sample_of
+from mixoracle.all_rows import learned_from_all, sample_of
 from mixoracle.background import Background, checked
 from mixoracle.errors import AssumptionFailedError, AssumptionWarning
 from mixoracle.families.choice import Families
 from mixoracle.foresight import Foresight
-from mixoracle.inference.outlying import density_limits, reassigned
+from mixoracle.inference.outlying import reassigned
 from mixoracle.inference.passes import Passes
 from mixoracle.mixtures.exposure import exposed
 from mixoracle.mixtures.preparation import prepare
@@ -43,6 +43,7 @@ from mixoracle.oracles.path import Resolution, resolutions
 from mixoracle.oracles.protocol import CandidateOracle, LearningOracle, MixtureOracle
 from mixoracle.oracles.registry import resolve
 from mixoracle.oracles.run import Auto, Report, Run, Stage, asked_for, reporting, steps_of
+from mixoracle.readable import readable
 from mixoracle.results import LabelledResults, RandomState
 from mixoracle.settings import Settings
 from mixoracle.solving import Alternative, Solution, Solver
@@ -329,7 +330,6 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
         failure = essential_failure(verdicts)
         if failure and self.strict:
             raise AssumptionFailedError(failure)
-        limits = density_limits(model.components or (), prepared)
         model = readable(model, best, source, exposure, settings)
         self.__dict__.update(
             _source=source,
@@ -348,7 +348,7 @@ class LatentGraphLearner(LabelledResults, Foresight, Bootstrapping, BaseEstimato
             bipartite_=best.graph,
             model_=model,
             _learned_as=model,
-            states_=reassigned(model, prepared, states, limits)[copies],
+            states_=reassigned(model, prepared, states)[copies],
             bic_=refinement.bic,
             log_likelihood_=refinement.log_likelihood,
             converged_=refinement.converged,

@@ -43,7 +43,7 @@ class Budget:
     # --- components ---
     # The most components of one variable, where nobody says otherwise.
     components: int = 128
-    # Pieces that k-means cuts a block into at first; twice as many if that was too few.
+    # Pieces that k-means cuts a block into at first; more if that was too few.
     first_pieces: int = 32
     # Later iterations of k-means hardly move the borders of its pieces.
     kmeans_iterations: int = 5
@@ -84,7 +84,8 @@ class Budget:
     joint_states: int = 10_000
     # Proposals in a row that brought nothing better.
     patience: int = 24
-    # Up to this many latents all parent sets of a variable are tried, beyond it one at a time.
+    # Up to this many latents all parent sets of a variable are tried, beyond it one at a time; from
+    # so many others another one may follow.
     all_parent_sets: int = 4
     # Changes of the latents that are evaluated, while there are few components over X.
     moves: int = 150

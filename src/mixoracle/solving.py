@@ -325,7 +325,7 @@ class Solver:
         if not 2 <= n_states <= settings.budget.compared:
             return None
         # Latents that depend on each other strongly leave many empty without being one.
-        if are_possible(states, joint.domain_sizes, settings.priors.same_evidence):
+        if are_possible(states, joint.domain_sizes, settings.priors):
             return None
         driven = np.asarray(solution.graph.adjacency.any(axis=1, keepdims=True))
         graph = Bipartite(driven, (n_states,), 0.0, "single latent")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mixoracle import LatentGraphLearner, LatentModel, Observations
-from mixoracle.cli.fitting import PLANS
+from mixoracle.cli.fitting import plan_of
 from mixoracle.datasets import item_problem, paper_problem
 from mixoracle.errors import AssumptionWarning
 from mixoracle.families import registered
@@ -43,7 +43,7 @@ def test_what_learn_leaves_behind(learned):
     assert run_record["timings"]["finding the components of each variable"] > 0
     assert run_record["data"]["file"] == "data.csv"
     # Every stage that the learner names has its place in the forecast.
-    assert set(run_record["timings"]) < {stage for stage, _ in PLANS["signature"]}
+    assert set(run_record["timings"]) < {stage for stage, _ in plan_of("signature", 300)}
 
 
 def test_the_round_trip_gives_what_python_gives(run, problem, learned):
@@ -315,9 +315,18 @@ def test_no_processor_is_bad_input(run, problem):
     assert "expected 1 or more processors, or -1 for all; got 0" in result.stderr
 
 
-@pytest.mark.parametrize("oracle", PLANS)
-def test_the_shares_of_the_stages_add_up(oracle):
-    assert sum(share for _, share in PLANS[oracle]) == pytest.approx(1)
+@pytest.mark.parametrize("oracle", ["signature", "projection", "kmeans"])
+@pytest.mark.parametrize("n_rows", [2, 10_000, 10_000_000])
+def test_the_shares_of_the_stages_add_up(oracle, n_rows):
+    shares = dict(plan_of(oracle, n_rows))
+    assert sum(shares.values()) == pytest.approx(1)
+    assert all(share > 0 for share in shares.values())
+
+
+def test_of_many_rows_pieces_take_a_small_share_of_the_time():
+    few, many = (dict(plan_of("signature", n_rows)) for n_rows in (2_000, 1_000_000))
+    assert many[Stage.SEGMENTING] < few[Stage.SEGMENTING] / 5
+    assert plan_of("an oracle of one's own", 1_000) == ()
 
 
 @pytest.fixture(scope="module")
@@ -402,7 +411,7 @@ def test_the_projection_oracle_has_a_plan(run, tmp_path):
     assert "step 2 of 8: fitting one mixture over all variables" in result.stderr
     record = json.loads((tmp_path / "result" / "run.json").read_text())
     assert record["settings"]["oracle"] == "projection"
-    planned = {stage for stage, _ in PLANS["projection"]}
+    planned = {stage for stage, _ in plan_of("projection", 300)}
     assert set(record["timings"]) - {Stage.RESTARTING} < planned
 
 

@@ -177,7 +177,7 @@ def test_what_a_few_latents_determine_is_not_one_more(determining, seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("n_rows", [4, 12, 60, 500])
+@pytest.mark.parametrize("n_rows", [2, 5, 60, 500])
 def test_a_latent_by_itself_does_not_follow_from_any_number_of_others(n_rows, seed):
     """Rows that are each in a configuration of their own would determine anything."""
     rng = np.random.default_rng(seed)
@@ -247,3 +247,10 @@ def test_states_of_one_more_latent_are_those_that_its_children_tell_apart(seed, 
     assert is_same_partition(merged_states(rows, known, children, begin), found.states[:, j])
     noise = np.random.default_rng(seed).integers(3, size=len(begin))
     assert merged_states(rows, found, children, noise).max() == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("size", "n_rows"), [(6, 250), (5, 180), (3, 70), (8, 500)])
+def test_both_of_two_latents_are_no_third_one_with_a_few_rows_of_each_pair(size, n_rows, seed):
+    known = list(np.random.default_rng(seed).integers(size, size=(2, n_rows)))
+    assert _follows(size * known[0] + known[1], known, Settings())

@@ -97,19 +97,30 @@ def test_a_tenth_of_a_percent_of_a_wide_block_is_set_aside_without_loss_of_depen
 
 
 def rounded(observations):
-    """Each block in steps of two standard deviations of its noise, so that values repeat."""
-    blocks = {}
-    for name in observations.names:
-        block = observations[name]
-        blocks[name] = np.round(block / 0.02) * 0.02
-    return Observations.from_arrays(blocks)
+    """Each block in steps of one standard deviation of its noise."""
+    steps = {name: np.round(observations[name] / 0.05) for name in observations.names}
+    return Observations.from_arrays({name: 0.05 * own for name, own in steps.items()})
+
+
+def wide(n_columns, seed):
+    """Three blocks of so many columns, more than are looked at one by one."""
+    rng = np.random.default_rng(seed)
+    states = rng.integers(3, size=900)
+    blocks = (
+        rng.normal(size=(3, 900, n_columns)) + 5.0 * rng.normal(size=(3, 3, n_columns))[:, states]
+    )
+    return Observations.from_arrays({f"X{i + 1}": block for i, block in enumerate(blocks)})
 
 
 def of_any_kind(kind, seed):
     if kind in {"categorical", "counts", "gamma", "mixed"}:
         return kind_problem(2, 6, 3, 900, seed, kind).observations
+    if kind in {"60 columns", "150 columns"}:
+        return wide(int(kind.split()[0]), seed)
     if kind == "spoiled":
         return spoiled(seed, 0.01, False)[1]
+    if kind == "spoiled and rounded":
+        return rounded(spoiled(seed, 0.01, False)[1])
     observations = paper_problem(2, 6, 3, 900, random_state=seed, covariance="code").observations
     if kind == "missing":
         return with_gaps(observations, 0.1, seed)
@@ -119,7 +130,19 @@ def of_any_kind(kind, seed):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "kind",
-    ["numbers", "missing", "rounded", "spoiled", "categorical", "counts", "gamma", "mixed"],
+    [
+        "numbers",
+        "missing",
+        "rounded",
+        "spoiled",
+        "spoiled and rounded",
+        "60 columns",
+        "150 columns",
+        "categorical",
+        "counts",
+        "gamma",
+        "mixed",
+    ],
 )
 def test_a_few_rows_tell_what_is_usual_of_all(kind, seed):
     observations = of_any_kind(kind, seed)
@@ -132,6 +155,6 @@ def test_a_few_rows_tell_what_is_usual_of_all(kind, seed):
     by_all = learned_reading(model, columns, levels, blocks, aside, limits, None, repeated)
     np.testing.assert_allclose(model.reading.usual, by_all.usual, rtol=1e-9)
     assert model.reading.together == pytest.approx(by_all.together, rel=1e-9)
-    assert prepared.spread.any() == (kind == "rounded")
-    if kind not in {"missing", "spoiled"}:
+    assert prepared.spread.any() == ("rounded" in kind)
+    if kind != "missing" and "spoiled" not in kind:
         assert not model.unlike(observations).any()

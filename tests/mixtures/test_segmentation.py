@@ -5,6 +5,7 @@ from threadpoolctl import threadpool_limits
 
 from mixoracle.families import CategoricalFamily, CountFamily, GaussianFamily
 from mixoracle.families.base import Patterns
+from mixoracle.mixtures import segmentation
 from mixoracle.mixtures.rows import VariableRows
 from mixoracle.mixtures.segmentation import cut, segment
 from mixoracle.settings import Budget, Priors, Settings
@@ -194,3 +195,26 @@ def test_long_components_among_many_are_told_apart():
         agreement.append(adjusted_rand_score(truth, run(block)[0]))
     # Many overlap; cutting found components in two, instead of adding pieces, reached 0.63.
     assert np.mean(agreement) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("n_components", "expected"), [(10, [32]), (24, [32, 64]), (48, [32, 128])]
+)
+def test_where_all_pieces_stay_apart_twice_as_many_are_not_tried(
+    n_components, expected, monkeypatch
+):
+    tried = []
+
+    def counted(block, n_pieces, *rest):
+        tried.append(n_pieces)
+        return cut(block, n_pieces, *rest)
+
+    monkeypatch.setattr(segmentation, "cut", counted)
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(n_components, 4))
+    block = means[rng.integers(n_components, size=6_000)] + 0.01 * rng.normal(size=(6_000, 4))
+    family = GaussianFamily(4)
+    rows = VariableRows(family, block, family.features(block), None, shows_shape=True)
+    _, merging = segment(rows, 128, 0, Settings())
+    assert merging.n_components == n_components
+    assert tried == expected

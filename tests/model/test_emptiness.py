@@ -6,8 +6,9 @@ from scipy.stats import poisson
 
 from mixoracle.model import JointTable
 from mixoracle.model.emptiness import are_possible, as_pairs_suggest, emptiness, independent
+from mixoracle.settings import Priors
 
-TOLERATED = 2.0
+TOLERATED = Priors().same_evidence
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -59,8 +60,8 @@ def rows_of(states, times):
     return np.repeat(np.array(states), times, axis=0)
 
 
-def three_dependent_causes(rng, n_rows=20_000):
-    """Three causes, the third of which hardly ever differs from what both others say."""
+def four_dependent_causes(rng, n_rows=20_000):
+    """Two causes that are mostly in the same state, and one that mostly follows each of them."""
     first = rng.random(n_rows) < 0.5
     second = rng.random(n_rows) < np.where(first, 0.9, 0.1)
     third = rng.random(n_rows) < np.where(first, 0.85, 0.15)
@@ -70,22 +71,38 @@ def three_dependent_causes(rng, n_rows=20_000):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_joint_states_that_are_rare_because_latents_depend_on_each_other_are_possible(seed):
-    states = three_dependent_causes(np.random.default_rng(seed))
+    states = four_dependent_causes(np.random.default_rng(seed))
     table = np.bincount(states @ [8, 4, 2, 1], minlength=16).reshape((2,) * 4).astype(float)
     assert emptiness(table) > TOLERATED
-    assert are_possible(states, (2,) * 4, TOLERATED)
+    assert are_possible(states, (2,) * 4, Priors())
 
 
 @pytest.mark.parametrize("n_others", [0, 1, 2])
 def test_two_latents_that_exclude_each_other_are_not_possible_beside_any_others(n_others):
     pairs = [(0, 0), (0, 1), (1, 0)]
     states = [(*pair, *rest) for pair in pairs for rest in product([0, 1], repeat=n_others)]
-    assert not are_possible(rows_of(states, 200), (2,) * (2 + n_others), TOLERATED)
+    assert not are_possible(rows_of(states, 200), (2,) * (2 + n_others), Priors())
 
 
 def test_a_latent_that_two_or_three_others_determine_is_not_possible_although_all_pairs_occur():
     every = list(product([0, 1], repeat=3))
     by_two = [(a, b, a ^ b) for a, b, _ in every]
     by_three = [(a, b, c, a ^ b ^ c) for a, b, c in every]
-    assert not are_possible(rows_of(by_two, 200), (2,) * 3, TOLERATED)
-    assert not are_possible(rows_of(by_three, 200), (2,) * 4, TOLERATED)
+    assert not are_possible(rows_of(by_two, 200), (2,) * 3, Priors())
+    assert not are_possible(rows_of(by_three, 200), (2,) * 4, Priors())
+
+
+@pytest.mark.parametrize("times", [50, 200, 2_000])
+@pytest.mark.parametrize("share", [0.0, 0.002])
+def test_what_most_of_three_latents_are_is_not_a_fourth(times, share):
+    """Its pairs suggest this table with all its holes."""
+    states = rows_of([(a, b, c, a + b + c >= 2) for a, b, c in product([0, 1], repeat=3)], times)
+    stray = np.random.default_rng(0).random(len(states)) < share
+    states[stray, 3] = 1 - states[stray, 3]
+    assert not are_possible(states, (2,) * 4, Priors())
+
+
+@pytest.mark.parametrize("sizes", [(), (3,)])
+def test_one_latent_or_none_lacks_nothing(sizes):
+    states = np.zeros((5, len(sizes)), dtype=np.int64)
+    assert are_possible(states, sizes, Priors())

@@ -43,7 +43,7 @@ def command(
 
     Running it again replaces what an earlier demo left.
     """
-    from mixoracle.cli.fitting import PLANS, learn_into
+    from mixoracle.cli.fitting import learn_into, plan_of
     from mixoracle.cli.given import Input
     from mixoracle.cli.simulate import DATA_FILE
     from mixoracle.datasets import paper_problem
@@ -60,7 +60,7 @@ def command(
     )
     terminal.print("What causes what:", text.latent_edges(problem.model))
     with (
-        staged(PLANS["signature"], quiet or as_json) as tell,
+        staged(plan_of("signature", samples), quiet or as_json) as tell,
         new_folder(out, replace=force or _is_demo(Path(out))) as folder,
     ):
         problem.observations.write(folder / DATA_FILE)

@@ -333,7 +333,7 @@ def _learn(
     settings: dict[str, Any],
 ) -> bool:
     """Learn, write, report; return whether the answer is refused."""
-    from mixoracle.cli.fitting import PLANS, kept_resamples, learn_into
+    from mixoracle.cli.fitting import kept_resamples, learn_into, plan_of
     from mixoracle.report import text
     from mixoracle.report.folder import new_folder
 
@@ -341,7 +341,8 @@ def _learn(
     with new_folder(out, replace=force, data=data) as folder:
         # What was read as what comes before the work, so that it can be stopped and corrected.
         _show_read(console(quiet or as_json), given)
-        with staged(PLANS.get(settings["oracle"], ()), quiet or as_json) as tell:
+        plan = plan_of(settings["oracle"], given.observations.n_samples)
+        with staged(plan, quiet or as_json) as tell:
             kept = kept_resamples(Path(out))
             _, result = learn_into(folder, data, given, settings, tell, kept)
     kept.unlink(missing_ok=True)

@@ -32,6 +32,8 @@ from mixoracle.settings import Settings
 
 # Children of a latent that show it: what one variable alone shows may be a shape of its components.
 FEWEST_CHILDREN = 2
+# One latent is seen to follow from others by so many rows of each of their configurations.
+_ROWS_TO_FOLLOW = 3
 # A label that is open to doubt has a say where no other speaks.
 _UNCERTAIN_VOTE = 0.01
 
@@ -202,7 +204,7 @@ def _follows(voted: Integers, states: list[Integers], settings: Settings) -> boo
     sizes = tuple(int(size) for size in known.max(axis=0) + 1)
     nearest = np.argsort(list(_dependence(voted, known, sizes)))[-settings.budget.all_parent_sets :]
     # In configurations of a row or two anything would follow.
-    at_most = len(voted) // settings.priors.rows_per_component
+    at_most = len(voted) // _ROWS_TO_FOLLOW
     while len(nearest) > 0 and prod(sizes[j] for j in nearest) > at_most:
         nearest = nearest[1:]
     together = flat(known[:, nearest], [sizes[j] for j in nearest])

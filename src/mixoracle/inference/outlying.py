@@ -38,13 +38,18 @@ def density_limits(components: Sequence[ComponentSet], prepared: Prepared) -> Fl
 
 
 def unlikely_rows(
-    prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings
+    components: Sequence[ComponentSet],
+    prepared: Prepared,
+    graph: Bipartite,
+    refinement: Refinement,
+    settings: Settings,
 ) -> Integers:
     """The rows, in the order of the observations, that may be the least likely of all.
 
     One for each variable by the log density in its best component, and one by how much less likely
-    its joint state makes it than the best component of each variable. Rows are compared in
-    coordinates, in which they are at hand.
+    its most likely joint state makes it than the best component of each variable. Rows are compared
+    in coordinates, in which they are at hand, and only where these leave something out by the
+    ``components`` in own units.
     """
     prepared, joint, rows = prepared.unspread(), refinement.joint, []
     adjacency = graph.adjacency[prepared.variables]
@@ -57,25 +62,26 @@ def unlikely_rows(
             best[some] = row_maxima(unlikely_at_nan(density))
             together[some] += np.take_along_axis(density, code[some, None], axis=1)[:, 0]
         together -= best
+        if prepared.leaves_out(place):
+            own = components[prepared.variables[place]]
+            best = best_log_density(own, prepared.kept(place))
         best[rows_with_missing(prepared.blocks[place])] = np.inf
         rows.append(int(best.argmin()))
     rows.append(int(unlikely_at_nan(together).argmin()))
     return np.asarray(prepared.rows[np.unique(rows)])
 
 
-def reassigned(
-    model: LatentModel, prepared: Prepared, states: Integers, limits: Floats
-) -> Integers:
+def reassigned(model: LatentModel, prepared: Prepared, states: Integers) -> Integers:
     """The states (N, m) of the rows, judged as new rows would be.
 
     That makes a difference where values were set aside, and where rounded or repeated ones were
     spread.
     """
     rows = np.flatnonzero(prepared.set_aside.any(axis=1) | prepared.spread.any())
-    if not len(rows) or model.components is None:
+    if not len(rows) or model.components is None or model.reading is None:
         return states
     own = [block[rows] for block in prepared.measured]
-    blocks = without_outlying(model.components, own, limits)
+    blocks = without_outlying(model.components, own, model.reading.set_aside)
     answer = states.copy()
     answer[rows] = most_likely_states(model, blocks)
     return answer

@@ -92,11 +92,22 @@ class Prepared(CodedRows):
         if not self.spread.any():
             return self
         blocks = list(self.blocks)
-        for place in np.flatnonzero(self.spread[self.variables]):
-            i = self.variables[place]
-            kept = np.where(self.set_aside[:, [i]], np.nan, self.measured[i])
-            blocks[place] = self.encoders[place].encode(kept[self.rows])
+        for place in np.flatnonzero(self.spread[self.variables]).tolist():
+            blocks[place] = self.encoders[place].encode(self.kept(place))
         return replace(self, blocks=tuple(blocks))
+
+    def kept(self, place: int) -> Floats:
+        """The rows of the variable at ``place`` as they were measured, but for what is set aside.
+
+        They are in the order that rows have here, columns in that of the observations.
+        """
+        i = self.variables[place]
+        return np.where(self.set_aside[:, [i]], np.nan, self.measured[i])[self.rows]
+
+    def leaves_out(self, place: int) -> bool:
+        """Whether coordinates of the variable at ``place`` are not all that was measured of it."""
+        n_columns = self.measured[self.variables[place]].shape[1]
+        return bool(self.blocks[place].shape[1] < n_columns)
 
     @cached_property
     def places(self) -> Integers:

@@ -17,6 +17,7 @@ import numpy as np
 
 from mixoracle._arrays import Floats, Integers
 from mixoracle.model.joint_states import flat
+from mixoracle.settings import Priors
 
 # A joint state is nearly empty below this share of what independent latents would give it: one that
 # falls short of more is just rare.
@@ -30,30 +31,40 @@ _HALF_A_ROW = 0.5
 _MOST_ROUNDS = 100
 
 
-def are_possible(states: Integers, domain_sizes: Sequence[int], tolerated: float) -> bool:
+def are_possible(states: Integers, domain_sizes: Sequence[int], priors: Priors) -> bool:
     """Whether rows in these states (N, m) show all that a few latents together should be in.
 
-    What speaks against it may be as many nats as are ``tolerated``. All latents together are not
-    looked at: most joint states of many are rare.
+    No two may lack one, and of more none that their pairs suggest; nor may one follow from the
+    others but for stray rows. All latents together are not looked at: most joint states of many
+    are rare.
 
     Examples
     --------
     >>> never_both = np.repeat([[0, 0], [0, 1], [1, 0]], 100, axis=0)
-    >>> are_possible(never_both, (2, 2), tolerated=2.0)
+    >>> are_possible(never_both, (2, 2), Priors())
     False
     """
-    n_together = min(len(domain_sizes), _TOGETHER)
-    short = [
-        table for table in _tables(states, domain_sizes, n_together) if emptiness(table) > tolerated
-    ]
-    if not short:
-        return True
-    if n_together <= 2:
+    tolerated = priors.same_evidence
+    if any(emptiness(pair) > tolerated for pair in _tables(states, domain_sizes, 2)):
         return False
-    pairs = _tables(states, domain_sizes, 2)
-    return all(emptiness(table) <= tolerated for table in pairs) and all(
-        emptiness(table, as_pairs_suggest(table)) <= tolerated for table in short
+    n_together = min(len(domain_sizes), _TOGETHER)
+    return not any(
+        emptiness(table) > tolerated
+        and (
+            emptiness(table, as_pairs_suggest(table)) > tolerated
+            or _one_follows(table, priors.stray_share)
+        )
+        for table in _tables(states, domain_sizes, n_together)
     )
+
+
+def _one_follows(table: Floats, stray_share: float) -> bool:
+    """Whether the states of all other latents tell that of one in nearly all rows of a table.
+
+    Pairs may suggest such a table, as where one latent is what most of three others are.
+    """
+    least_off = min(float(table.sum() - table.max(axis=axis).sum()) for axis in range(table.ndim))
+    return least_off <= stray_share * float(table.sum())
 
 
 def _tables(states: Integers, domain_sizes: Sequence[int], n_together: int) -> Iterator[Floats]:
@@ -98,7 +109,8 @@ def independent(table: Floats) -> Floats:
 def as_pairs_suggest(table: Floats) -> Floats:
     """The table of largest entropy with the margins of every two latents.
 
-    It is fitted to one margin after the other [1]_, until none of them is off by half a row.
+    It is fitted to one margin after the other [1]_, until none of them is off by half a row, or as
+    nearly as a hundred rounds come to it: where all but some joint states are empty they are slow.
 
     References
     ----------

@@ -160,8 +160,8 @@ class LocalAnswer:
             return False
         if np.any(self.explanation.fitting().sum(axis=0) < FEWEST_CHILDREN):
             return False
-        found, tolerated = self.explanation, settings.priors.same_evidence
-        if not are_possible(found.states, found.domain_sizes, tolerated):
+        found = self.explanation
+        if not are_possible(found.states, found.domain_sizes, settings.priors):
             return False
         return not self._dependent_pairs(settings).any()
 
