@@ -23,13 +23,13 @@ def readable(
     settings: Settings,
 ) -> LatentModel:
     """The model of a solution with all that reading new rows needs."""
-    prepared, components = solution.prepared, model.components or ()
-    rows = unlikely_rows(components, prepared, solution.graph, solution.refinement, settings)
+    prepared = solution.prepared
+    rows = unlikely_rows(prepared, solution.graph, solution.refinement, settings)
     return source.kept_with(
         model,
         prepared.observations.take(rows),
         prepared.set_aside[rows],
-        density_limits(components, prepared),
+        density_limits(model.components or (), prepared),
         exposure,
         repeated_numbers(prepared.columns),
     )

@@ -5,7 +5,7 @@ What a part does with its columns is its family's business (:mod:`~mixoracle.fam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -82,12 +82,21 @@ class Encoder:
 
     def log_units(self, block: Floats, coordinates: Floats) -> float:
         """Log density, summed over rows, of all that the coordinates leave out of a block."""
-        total, start = 0.0, 0
+        parts = self._by_part(block, coordinates)
+        return sum(part.log_units(own, coded) for part, own, coded in parts)
+
+    def left_out(self, block: Floats, coordinates: Floats) -> Floats:
+        """The same for each row (N,), up to what is the same for all whole rows."""
+        parts = self._by_part(block, coordinates)
+        return np.asarray(sum(part.left_out(own, coded) for part, own, coded in parts))
+
+    def _by_part(self, block: Floats, coordinates: Floats) -> Iterator[tuple[Part, Floats, Floats]]:
+        """Each part with its columns and coordinates."""
+        start = 0
         for part in self.parts:
-            own = coordinates[:, start : start + part.n_coordinates]
-            total += part.log_units(_taken(block, part.columns), own)
-            start += part.n_coordinates
-        return total
+            end = start + part.n_coordinates
+            yield part, _taken(block, part.columns), coordinates[:, start:end]
+            start = end
 
 
 def _taken(block: Floats, columns: Columns) -> Floats:

@@ -17,7 +17,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mixoracle._arrays import Bools, Floats, Integers, column_moments, column_ranges
+from mixoracle._arrays import Bools, Floats, Integers, column_moments, column_ranges, row_sums
 from mixoracle.families.base import ComponentSet, Family
 from mixoracle.settings import Priors
 
@@ -75,6 +75,10 @@ class Part(ABC):
     def log_units(self, block: Floats, coordinates: Floats) -> float:
         """Log density, summed over rows, of all that the coordinates leave out of a block."""
         return 0.0
+
+    def left_out(self, block: Floats, coordinates: Floats) -> Floats:
+        """The same for each row (N,), up to what is the same for all whole rows."""
+        return np.zeros(len(block))
 
     @property
     def n_coordinates(self) -> int:
@@ -171,11 +175,16 @@ class NumberPart(Part):
         volume = float(counts @ np.log(self.scale))
         if coordinates.shape == block.shape:
             return -volume  # coordinates leave nothing out
-        scaled = np.where(seen, (block - self.shift) / self.scale, 0.0)
         n_outside = float(seen.sum() - (~np.isnan(coordinates)).sum())
-        energy = max(float((scaled**2).sum() - np.nansum(coordinates**2)), 0.0)
         volume += 0.5 * n_outside * np.log(2.0 * np.pi * self.leftover)
-        return float(-0.5 * energy / self.leftover - volume)
+        return float(self.left_out(block, coordinates).sum() - volume)
+
+    def left_out(self, block: Floats, coordinates: Floats) -> Floats:
+        if coordinates.shape == block.shape:
+            return np.zeros(len(block))
+        scaled = np.nan_to_num((block - self.shift) / self.scale)
+        energy = row_sums(scaled**2) - row_sums(np.nan_to_num(coordinates) ** 2)
+        return np.asarray(-0.5 * np.maximum(energy, 0.0) / self.leftover)
 
 
 def _accept(_seen: Floats, _variable: str) -> None:

@@ -38,18 +38,13 @@ def density_limits(components: Sequence[ComponentSet], prepared: Prepared) -> Fl
 
 
 def unlikely_rows(
-    components: Sequence[ComponentSet],
-    prepared: Prepared,
-    graph: Bipartite,
-    refinement: Refinement,
-    settings: Settings,
+    prepared: Prepared, graph: Bipartite, refinement: Refinement, settings: Settings
 ) -> Integers:
     """The rows, in the order of the observations, that may be the least likely of all.
 
     One for each variable by the log density in its best component, and one by how much less likely
     its most likely joint state makes it than the best component of each variable. Rows are compared
-    in coordinates, in which they are at hand, and only where these leave something out by the
-    ``components`` in own units.
+    in coordinates, in which they are at hand.
     """
     prepared, joint, rows = prepared.unspread(), refinement.joint, []
     adjacency = graph.adjacency[prepared.variables]
@@ -63,8 +58,7 @@ def unlikely_rows(
             together[some] += np.take_along_axis(density, code[some, None], axis=1)[:, 0]
         together -= best
         if prepared.leaves_out(place):
-            own = components[prepared.variables[place]]
-            best = best_log_density(own, prepared.kept(place))
+            best += prepared.encoders[place].left_out(prepared.kept(place), prepared.blocks[place])
         best[rows_with_missing(prepared.blocks[place])] = np.inf
         rows.append(int(best.argmin()))
     rows.append(int(unlikely_at_nan(together).argmin()))
