@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 # Packages that users do not import: their names are not promised.
 INTERNAL = {
     *("all_rows", "cli", "decoding", "experiments", "families", "inference", "labels", "learner"),
-    *("mixtures", "report", "results", "foresight", "settings", "solving", "trust", "__main__"),
+    *("mixtures", "readable", "report", "results", "foresight", "settings", "solving", "trust"),
+    "__main__",
 }
 # Run here as well, as they are what a newcomer sees first; `make tutorials` runs all.
 FIRST_PAGES = ("getting-started.md", "tutorials/machine.md")
