@@ -42,54 +42,58 @@ NO_ALTERNATIVES = (
     "there are no alternatives: no other candidate fits well enough to be looked at, and the "
     "evidence leaves no single thing open"
 )
-# The stages that the learner names, with how long each takes beside the others: once, and for each
-# 10 000 rows (structure is learned from no more rows than are worth it). That is what they took on
-# problems that one waits for, those of the projection on tests of binary items. A stage that is
-# missing here is shown without a forecast: the signature oracle calls the other one where it cannot
-# see.
-_PLANS: Mapping[str, Sequence[tuple[str, float, float]]] = {
+# The stages that the learner names, with how long each takes beside the others (those of the
+# projection on tests of binary items). A stage that is missing here is shown without a forecast:
+# the signature oracle calls the other one where it cannot see.
+_PLANS: Mapping[str, Sequence[tuple[str, float]]] = {
     "signature": (
-        (Stage.PREPARING, 0.12, 0.10),
-        (Stage.SEGMENTING, 0.27, 0.0),
-        (Stage.PAIRING, 0.13, 0.0),
+        (Stage.PREPARING, 0.12),
+        (Stage.SEGMENTING, 0.27),
+        (Stage.PAIRING, 0.13),
         # Passed over where the quick answer stands; else they take longer than all the others.
-        (Stage.JOINING, 0.06, 0.0),
-        (Stage.DECODING, 0.06, 0.0),
-        (Stage.REFINING, 0.02, 0.08),
-        (Stage.SEARCHING, 0.03, 0.0),
-        (Stage.CHECKING, 0.16, 0.03),
-        (GATHERING, 0.03, 0.0),
-        (WRITING, 0.02, 0.0),
+        (Stage.JOINING, 0.06),
+        (Stage.DECODING, 0.06),
+        (Stage.REFINING, 0.02),
+        (Stage.SEARCHING, 0.03),
+        (Stage.CHECKING, 0.16),
+        (GATHERING, 0.03),
+        (WRITING, 0.02),
     ),
     "projection": (
-        (Stage.PREPARING, 0.02, 0.0),
-        (Stage.MIXTURE, 0.66, 0.0),
-        (Stage.DECODING, 0.14, 0.0),
-        (Stage.REFINING, 0.08, 0.0),
-        (Stage.SEARCHING, 0.01, 0.0),
-        (Stage.CHECKING, 0.03, 0.0),
-        (GATHERING, 0.03, 0.0),
-        (WRITING, 0.03, 0.0),
+        (Stage.PREPARING, 0.02),
+        (Stage.MIXTURE, 0.66),
+        (Stage.DECODING, 0.14),
+        (Stage.REFINING, 0.08),
+        (Stage.SEARCHING, 0.01),
+        (Stage.CHECKING, 0.03),
+        (GATHERING, 0.03),
+        (WRITING, 0.03),
     ),
     "kmeans": (
-        (Stage.PREPARING, 0.005, 0.0),
-        (Stage.COUNTING, 0.945, 0.0),
-        (Stage.REFINING, 0.03, 0.0),
-        (Stage.SEARCHING, 0.001, 0.0),
-        (Stage.CHECKING, 0.004, 0.0),
-        (GATHERING, 0.005, 0.0),
-        (WRITING, 0.01, 0.0),
+        (Stage.PREPARING, 0.005),
+        (Stage.COUNTING, 0.945),
+        (Stage.REFINING, 0.03),
+        (Stage.SEARCHING, 0.001),
+        (Stage.CHECKING, 0.004),
+        (GATHERING, 0.005),
+        (WRITING, 0.01),
     ),
+}
+# What each 10 000 rows add to that: structure is learned from no more rows than are worth it.
+_BY_ROWS: Mapping[str, Mapping[str, float]] = {
+    "signature": {Stage.PREPARING: 0.10, Stage.REFINING: 0.08, Stage.CHECKING: 0.03}
 }
 
 
 def plan_of(oracle: str, n_rows: int) -> tuple[tuple[str, float], ...]:
     """The stages of learning from so many rows, each with its share of the time.
 
-    None for an oracle of the user's own.
+    There are none for an oracle of the user's own.
     """
+    added = _BY_ROWS.get(oracle, {})
     work = [
-        (stage, once + by_row * n_rows / 10_000) for stage, once, by_row in _PLANS.get(oracle, ())
+        (stage, once + added.get(stage, 0.0) * n_rows / 10_000)
+        for stage, once in _PLANS.get(oracle, ())
     ]
     total = sum(own for _, own in work)
     return tuple((stage, own / total) for stage, own in work)

@@ -21,11 +21,10 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
-
 from mixoracle._arrays import Bools, Floats, Integers
 from mixoracle._checks import n_workers
 from mixoracle._memory import freed_memory_kept
+from mixoracle._threads import one_thread
 from mixoracle.errors import InvalidInputError
 from mixoracle.families.encoding import Encoder
 from mixoracle.inference.refine import AnyMixture, Refinement, joint_of, mixture_of
@@ -120,15 +119,16 @@ def _sums_of(
             coded = reader.coded(table, number, part)
             yield _Sums(mixture.expect(coded)[0], coded.log_units)
 
-    with threadpool_limits(limits=1), freed_memory_kept(), naming(chunk):
+    with working_on(chunk):
         return reduce(add, sums())
 
 
 @contextmanager
-def naming(chunk: TableChunk) -> Iterator[None]:
-    """Say in which file or partition something was wrong."""
+def working_on(chunk: TableChunk) -> Iterator[None]:
+    """On one thread, as in a fit; say in which file or partition something was wrong."""
     try:
-        yield
+        with one_thread(), freed_memory_kept():
+            yield
     except InvalidInputError as error:
         if chunk.title in str(error):
             raise

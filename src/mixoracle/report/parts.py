@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from mixoracle._arrays import Floats, Integers
-from mixoracle.inference.passes import Progress, Tell, naming
+from mixoracle.inference.passes import Progress, Tell, working_on
 from mixoracle.model import LatentModel
 from mixoracle.model.posterior import Posterior, posterior_chunks
 from mixoracle.observations.chunked import ChunkedObservations, Mapped
@@ -96,7 +95,7 @@ def _part_of(
             for _, posterior in posterior_chunks(model, blocks):
                 yield posterior.best, _certainty(model, posterior)
 
-    with threadpool_limits(limits=1), naming(chunk):
+    with working_on(chunk):
         found = list(judged())
     return Part(
         first_row,
